@@ -3,6 +3,7 @@ package dev.ferrule.lab.evaluate;
 
 import dev.ferrule.Option;
 import dev.ferrule.ProviderInfo;
+import dev.ferrule.lab.model.Processors;
 import dev.ferrule.tools.report.Axis;
 import dev.ferrule.tools.report.Plot;
 import java.util.ArrayList;
@@ -246,6 +247,16 @@ public final class Catalogue {
       return this;
     }
 
+    /** A shared receive queue has one more thread at the server, which posts the freed buffers. */
+    private boolean spins() {
+      return spinning
+          && (!ON.equals(server.get(SRQ)) || processors.suffice(threads, receivers() + 1));
+    }
+
+    private int receivers() {
+      return ON.equals(server.get(SINGLE_RECEIVER)) ? 1 : connections;
+    }
+
     private Point point() {
       int longest = kind == Point.Kind.RMA ? 0 : size;
       String room = String.valueOf(maxMessage(longest));
@@ -261,10 +272,10 @@ public final class Catalogue {
           unacked,
           batch,
           pause,
-          spinning ? "spin" : "adaptive",
+          spins() ? "spin" : "adaptive",
           server,
           client,
-          processors.all());
+          processors);
     }
   }
 
@@ -302,7 +313,11 @@ public final class Catalogue {
         "latency",
         scheme(),
         "latency over message size",
-        "Half of the round-trip time of a message and its echo, one message in flight.",
+        "Half of the round-trip time of a message and its echo, one message in flight."
+            + (has(SRQ) && processors.suffice(1, 1) && !processors.suffice(1, 2)
+                ? " With the SRQ both sides wait adaptively instead of spinning, as its thread that"
+                    + " posts the freed buffers has no processor of its own."
+                : ""),
         SIZE,
         LATENCY,
         Optional.empty(),

@@ -4,6 +4,7 @@ package dev.ferrule.lab.evaluate;
 import com.google.gson.JsonObject;
 import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.Load;
+import dev.ferrule.lab.model.Processors;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,7 +27,7 @@ import java.util.TreeMap;
  * @param waiting the wait strategy of both sides, as in a URI's query
  * @param server the options of the listener
  * @param client the options of the connections to it
- * @param processors how many threads of both sides run at a time
+ * @param processors the processors of both sides
  */
 record Point(
     String experiment,
@@ -41,7 +42,7 @@ record Point(
     String waiting,
     Map<String, String> server,
     Map<String, String> client,
-    int processors)
+    Processors processors)
     implements Task {
 
   /** What is measured. */

@@ -2,28 +2,27 @@
 package dev.ferrule.lab.model;
 
 /**
- * Several connections between two processes of one host, all of which send concurrently.
+ * Several connections from a client to a server, all of which send concurrently.
  *
  * @param load the load of each connection
  * @param connections the number of connections
- * @param senders the number of sending threads
- * @param receivers the number of receiving threads
- * @param processors how many of all these threads run at a time
+ * @param senders the number of sending threads, of the client
+ * @param receivers the number of receiving threads, of the server
+ * @param processors the processors that these threads may use
  */
-public record Concurrency(Load load, int connections, int senders, int receivers, int processors) {
+public record Concurrency(
+    Load load, int connections, int senders, int receivers, Processors processors) {
 
   /** Checks the values. */
   public Concurrency {
-    if (connections < 1 || senders < 1 || receivers < 1 || processors < 1) {
+    if (connections < 1 || senders < 1 || receivers < 1) {
       throw new IllegalArgumentException(
-          "connections, senders, receivers and processors must be at least 1: "
+          "connections, senders and receivers must be at least 1: "
               + connections
               + ", "
               + senders
               + ", "
-              + receivers
-              + ", "
-              + processors);
+              + receivers);
     }
   }
 
@@ -34,7 +33,7 @@ public record Concurrency(Load load, int connections, int senders, int receivers
    * @return the smallest concurrency
    */
   public static Concurrency of(Load load) {
-    return new Concurrency(load, 1, 1, 1, Integer.MAX_VALUE);
+    return new Concurrency(load, 1, 1, 1, Processors.unlimited());
   }
 
   /**
@@ -44,7 +43,7 @@ public record Concurrency(Load load, int connections, int senders, int receivers
    * @return true if nothing is shared
    */
   public boolean isUndisturbed() {
-    return connections == 1 && processors > 1;
+    return connections == 1 && processors.suffice(1, 1);
   }
 
   /** Returns how many threads of a side are busy. */

@@ -70,6 +70,7 @@ final class Identifiability {
       readHeard(profile, best, jacobian, heard);
     }
     exchangeCards();
+    limitDoorbell();
     double error = Math.sqrt(problem.squares(best) / problem.observations().size());
     return new FitResult(problem.model(estimates), estimates, error, notes);
   }
@@ -99,6 +100,27 @@ final class Identifiability {
     notes.add(note);
     estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
     estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, lesser, note));
+  }
+
+  /**
+   * Limits the doorbell to o_snd, of which it is a part: the search may end far beyond, where it
+   * has no effect.
+   */
+  private void limitDoorbell() {
+    Estimate doorbell = estimates.get(Parameter.DOORBELL);
+    if (doorbell != null) {
+      double whole = estimates.get(Parameter.SEND_OVERHEAD).value();
+      estimates.put(
+          Parameter.DOORBELL,
+          new Estimate(
+              Parameter.DOORBELL,
+              Math.min(doorbell.value(), whole),
+              doorbell.standardError(),
+              doorbell.low(),
+              doorbell.high(),
+              doorbell.source(),
+              doorbell.note()));
+    }
   }
 
   private static String alone(Parameter parameter) {

@@ -153,7 +153,7 @@ public final class PerformanceModel {
   /**
    * Returns the time of a stage for each message of several connections together. Over RDMA they
    * share the cards; in shared memory, where the transfer of cache lines between two processors is
-   * the "card", each has its own. Threads share the processors if there are more threads.
+   * the "card", each has its own. Threads share their host's processors if there are more threads.
    *
    * @param stage a stage that messages pass
    * @param concurrency the connections
@@ -168,14 +168,26 @@ public final class PerformanceModel {
       case ACKNOWLEDGEMENT -> one / concurrency.connections();
       case SENDER_NIC, RECEIVER_NIC, EITHER_NIC, LINK ->
           acknowledged ? one : one / concurrency.connections();
-      case PROCESSORS -> {
-        int threads =
-            concurrency.busy(concurrency.senders()) + concurrency.busy(concurrency.receivers());
-        yield threads <= concurrency.processors()
-            ? 0
-            : processorNanos(load) / concurrency.processors();
-      }
+      case PROCESSORS -> sharedNanos(concurrency);
     };
+  }
+
+  /** Returns the time on processors with fewer of them than threads; 0 if there are enough. */
+  private double sharedNanos(Concurrency concurrency) {
+    Load load = concurrency.load();
+    int senders = concurrency.busy(concurrency.senders());
+    int receivers = concurrency.busy(concurrency.receivers());
+    Processors processors = concurrency.processors();
+    if (processors.suffice(senders, receivers)) {
+      return 0;
+    }
+    if (processors.shared()) {
+      return processorNanos(load) / processors.all();
+    }
+    double sending = senders <= processors.client() ? 0 : senderNanos(load) / processors.client();
+    double receiving =
+        receivers <= processors.server() ? 0 : receiverNanos(load) / processors.server();
+    return Math.max(sending, receiving);
   }
 
   /**
@@ -186,10 +198,17 @@ public final class PerformanceModel {
    * @return nanoseconds of all processors together
    */
   public double processorNanos(Load load) {
-    double nanos = stageNanos(Stage.SENDER_CPU, load) + stageNanos(Stage.RECEIVER_CPU, load);
-    return acknowledged
-        ? nanos
-        : nanos + stageNanos(Stage.SENDER_NIC, load) + stageNanos(Stage.RECEIVER_NIC, load);
+    return senderNanos(load) + receiverNanos(load);
+  }
+
+  private double senderNanos(Load load) {
+    double nanos = stageNanos(Stage.SENDER_CPU, load);
+    return acknowledged ? nanos : nanos + stageNanos(Stage.SENDER_NIC, load);
+  }
+
+  private double receiverNanos(Load load) {
+    double nanos = stageNanos(Stage.RECEIVER_CPU, load);
+    return acknowledged ? nanos : nanos + stageNanos(Stage.RECEIVER_NIC, load);
   }
 
   /** Returns the time of posting each message of a batch. */

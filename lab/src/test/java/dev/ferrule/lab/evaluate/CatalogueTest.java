@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
+import dev.ferrule.lab.model.Processors;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import java.net.URI;
 import java.util.HashSet;
@@ -143,14 +144,19 @@ class CatalogueTest {
   /** On two processors the thread that posts shared buffers would wait for those that spin. */
   @Test
   void noThreadSpinsBesideASharedReceiveQueueIfProcessorsAreFew() {
+    List<Experiment> experiments =
+        new Catalogue(provider("sendrecv"), false, Processors.ofOneHost(2)).experiments();
     assertThat(
-            new Catalogue(provider("sendrecv"), false, Processors.ofOneHost(2))
-                .experiments().stream()
-                    .filter(experiment -> experiment.id().equals("single-receiver"))
-                    .flatMap(experiment -> experiment.tasks().stream())
-                    .map(Point.class::cast))
-        .isNotEmpty()
-        .allMatch(point -> point.waiting().equals("adaptive"));
+            experiments.stream()
+                .filter(experiment -> experiment.obstacle().isEmpty())
+                .flatMap(experiment -> experiment.tasks().stream())
+                .map(Point.class::cast)
+                .filter(point -> "on".equals(point.server().get("srq"))))
+        .allMatch(point -> point.waiting().equals("adaptive"))
+        .extracting(Point::experiment)
+        .contains("latency", "threads", "single-receiver", "srq", "rnr");
+    assertThat(experiments.getFirst().section(new Records(), new Models()).text())
+        .contains("With the SRQ", "adaptively");
   }
 
   /**
@@ -181,6 +187,6 @@ class CatalogueTest {
         .extracting(Point::threads)
         .contains(pairs)
         .allMatch(threads -> threads <= pairs);
-    assertThat(points).allMatch(point -> point.processors() == (shared ? 4 : client + server));
+    assertThat(points).allMatch(point -> point.processors().equals(processors));
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
+import dev.ferrule.lab.model.Processors;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -57,7 +58,7 @@ class JournalTest {
         "spin",
         Map.of("maxMessage", "8192", "ring", "4KiB"),
         Map.of(),
-        2);
+        Processors.ofOneHost(2));
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.lab.model.Processors;
 import dev.ferrule.tools.bench.RunningServer;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
@@ -89,7 +90,7 @@ class WorkbenchTest {
         kind == Point.Kind.LATENCY ? "spin" : "block",
         Map.of(),
         Map.of(),
-        2);
+        Processors.ofOneHost(2));
   }
 
   @ParameterizedTest

@@ -102,6 +102,18 @@ class FitTest {
         .isCloseTo(truth.get(parameter), Percentage.withPercentage(percent));
   }
 
+  /** Beyond o_snd it has no effect, so that the search may end anywhere there. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void aDoorbellIsNoMoreThanThePostingOfWhichItIsAPart(long seed) {
+    Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
+    truth.put(Parameter.DOORBELL, truth.get(Parameter.SEND_OVERHEAD));
+    FitResult fit = fit(truth, true, 0.03, seed);
+    assertThat(fit.model().get(Parameter.DOORBELL))
+        .as("%s", fit)
+        .isLessThanOrEqualTo(fit.model().get(Parameter.SEND_OVERHEAD));
+  }
+
   /** A search that starts from a fit, in another order of the parameters, ends elsewhere. */
   @Test
   void estimatesKeepTheOrderOfTheParameters() {

@@ -117,6 +117,11 @@ class PerformanceModelTest {
   }
 
   private Concurrency concurrency(int connections, int senders, int receivers, int processors) {
+    return concurrency(connections, senders, receivers, Processors.ofOneHost(processors));
+  }
+
+  private Concurrency concurrency(
+      int connections, int senders, int receivers, Processors processors) {
     return new Concurrency(new Load(16, 64, 1), connections, senders, receivers, processors);
   }
 
@@ -148,6 +153,24 @@ class PerformanceModelTest {
     assertThat(lines.bottleneck(concurrency(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
     // threads without a connection are idle
     assertThat(lines.periodNanos(concurrency(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
+  }
+
+  @Test
+  void threadsShareTheProcessorsOfTheirOwnHost() {
+    PerformanceModel lines = new PerformanceModel(CARD, false);
+    // enough on each host: 150 / 4
+    assertThat(lines.periodNanos(concurrency(4, 4, 4, Processors.ofTwoHosts(4, 4))))
+        .isCloseTo(37.5, within(EXACT));
+    // the client's threads share its host: (150 + 61.2) / 2
+    Concurrency fewAtTheClient = concurrency(4, 4, 4, Processors.ofTwoHosts(2, 8));
+    assertThat(lines.periodNanos(fewAtTheClient)).isCloseTo(105.6, within(EXACT));
+    assertThat(lines.bottleneck(fewAtTheClient)).isEqualTo(Stage.PROCESSORS);
+    // the server's share its own: (66 + 71.2) / 2
+    assertThat(lines.periodNanos(concurrency(4, 4, 4, Processors.ofTwoHosts(8, 2))))
+        .isCloseTo(68.6, within(EXACT));
+    // both do: the slower host sets the pace
+    assertThat(lines.periodNanos(concurrency(4, 4, 4, Processors.ofTwoHosts(2, 2))))
+        .isCloseTo(105.6, within(EXACT));
   }
 
   @Test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.lab.evaluate;
+package dev.ferrule.lab.model;
 
 /**
  * The processors that the threads of a measurement may use.
@@ -39,25 +39,53 @@ public record Processors(int client, int server, boolean shared) {
     return new Processors(client, server, false);
   }
 
-  /** Returns the number of all processors. */
-  int all() {
+  /**
+   * Returns as many processors as there are threads.
+   *
+   * @return the processors
+   */
+  static Processors unlimited() {
+    return ofTwoHosts(Integer.MAX_VALUE, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Returns the number of all processors.
+   *
+   * @return the number
+   */
+  public int all() {
     return shared ? client : client + server;
   }
 
-  /** Returns whether each of some threads has a processor of its own. */
-  boolean suffice(int clientThreads, int serverThreads) {
+  /**
+   * Returns whether each of some threads has a processor of its own.
+   *
+   * @param clientThreads the number of the client's threads
+   * @param serverThreads the number of the server's threads
+   * @return whether it has
+   */
+  public boolean suffice(int clientThreads, int serverThreads) {
     return shared
         ? clientThreads + serverThreads <= client
         : clientThreads <= client && serverThreads <= server;
   }
 
-  /** Returns for how many client threads there are processors beside those of the server. */
-  int beside(int serverThreads) {
+  /**
+   * Returns for how many client threads there are processors beside those of the server.
+   *
+   * @param serverThreads the number of the server's threads
+   * @return the number, at least 1
+   */
+  public int beside(int serverThreads) {
     return shared ? Math.max(1, client - serverThreads) : client;
   }
 
-  /** Returns for how many pairs of a client's and a server's thread there are processors. */
-  int pairs() {
+  /**
+   * Returns for how many pairs of a client's and a server's thread there are processors.
+   *
+   * @return the number, at least 1
+   */
+  public int pairs() {
     return shared ? Math.max(1, client / 2) : Math.min(client, server);
   }
 }
