@@ -23,7 +23,8 @@ public abstract class SilentProgramContract extends Contract {
   private static final int MOST_CLAIMS = 128;
   private static final int RECEIVED_PER_ROUND = 100;
 
-  private static final long SOAK_NANOS =
+  /** How long such a program goes on, in nanoseconds, beside a number of rounds. */
+  public static final long SOAK_NANOS =
       TimeUnit.SECONDS.toNanos(Long.getLong("ferrule.soak.silentSeconds", 0));
 
   /**

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p><b>Threads:</b> one thread waits and reads the events; any thread may add, remove and wake.
  */
-public final class EventPoll implements AutoCloseable {
+public class EventPoll implements AutoCloseable {
 
   private static final int MAX_EVENTS = 64;
   private static final long WAKE_KEY = -1;
@@ -166,7 +166,7 @@ public final class EventPoll implements AutoCloseable {
    * ended. Methods that change descriptors do nothing afterwards.
    */
   @Override
-  public synchronized void close() {
+  public final synchronized void close() {
     if (!closed) {
       closed = true;
       Posix.close(epoll);

@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -260,7 +261,7 @@ class SilentClientsTest {
         acceptInVain(listener, 4);
         CompletableFuture<Connection> connecting = connecting(listener);
         Path client = path(listener).resolveSibling("2").resolve(EndpointFiles.CONNECTIONS);
-        while (!Files.exists(client.resolve("1").resolve(EndpointFiles.MEMORY))) {
+        while (!hasMemory(client)) {
           Thread.onSpinWait();
         }
         fillFileSystem(tmpfs);
@@ -272,6 +273,15 @@ class SilentClientsTest {
       fakes.clear();
       assertThat(run("umount", "-l", tmpfs.toString())).isTrue();
     }
+  }
+
+  /** Returns whether a connection of an endpoint has its memory. */
+  private static boolean hasMemory(Path connections) {
+    String[] numbers = connections.toFile().list();
+    return numbers != null
+        && Arrays.stream(numbers)
+            .anyMatch(
+                number -> Files.exists(connections.resolve(number).resolve(EndpointFiles.MEMORY)));
   }
 
   private static void fillFileSystem(Path tmpfs) {

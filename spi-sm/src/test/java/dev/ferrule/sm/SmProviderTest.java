@@ -96,7 +96,8 @@ class SmProviderTest {
       Path endpoint = Path.of(pair.listener().uri().getPath());
       assertThat(permissions(endpoint)).isEqualTo("rwx------");
       assertThat(permissions(endpoint.resolve("conns"))).isEqualTo("rwx------");
-      assertThat(permissions(endpoint.resolve("conns/1"))).isEqualTo("rwx------");
+      String number = String.valueOf(pair.server().uri().getFragment());
+      assertThat(permissions(endpoint.resolve("conns").resolve(number))).isEqualTo("rwx------");
       assertThat(permissions(endpoint.resolve("lock"))).isEqualTo("rw-------");
       assertThat(permissions(endpoint.resolve("fifo"))).isEqualTo("rw-------");
       assertThat(endpoint.resolve("sock")).exists();

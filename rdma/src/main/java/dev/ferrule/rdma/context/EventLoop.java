@@ -54,12 +54,21 @@ final class EventLoop implements AutoCloseable {
    * @param name the thread's name
    */
   EventLoop(String name) {
+    this(name, openPoll());
+  }
+
+  /** Starts a loop with a poll, and takes ownership of it. */
+  EventLoop(String name, EventPoll poll) {
+    this.poll = poll;
+    this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+  }
+
+  private static EventPoll openPoll() {
     try {
-      this.poll = new EventPoll();
+      return new EventPoll();
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno());
     }
-    this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
 
   /**

@@ -4,6 +4,7 @@ package dev.ferrule.rdma.context;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.contract.LoggedRecords;
+import dev.ferrule.posix.EventPoll;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +55,34 @@ class EventLoopTest {
       runTicks(Stream.generate(() -> new CountDownLatch(1)).limit(3).toList());
     } finally {
       logger.setFilter(before);
+    }
+  }
+
+  /** A poll whose first wait fails. */
+  private static final class FailingOnce extends EventPoll {
+    private boolean failed;
+
+    @Override
+    public int await(int timeoutMillis) {
+      if (!failed) {
+        failed = true;
+        throw new OutOfMemoryError("thrown by the test");
+      }
+      return super.await(timeoutMillis);
+    }
+  }
+
+  /** As where the heap is full: what the loop itself does is not guarded by action. */
+  @Test
+  void anErrorOfTheLoopItselfDoesNotEndIt() throws InterruptedException {
+    try (LoggedRecords logged = LoggedRecords.of(EventLoop.class);
+        EventLoop loop = new EventLoop("ferrule-test", new FailingOnce())) {
+      CountDownLatch ticked = new CountDownLatch(1);
+      loop.addTick(ticked::countDown);
+      assertThat(ticked.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+      assertThat(logged.all())
+          .singleElement()
+          .satisfies(record -> assertThat(record.getThrown()).isInstanceOf(OutOfMemoryError.class));
     }
   }
 

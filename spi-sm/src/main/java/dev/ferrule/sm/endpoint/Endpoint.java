@@ -23,7 +23,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -57,6 +60,14 @@ public final class Endpoint {
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
 
+  /**
+   * The last number of a connection, for all endpoints: the next endpoint may have the name of one
+   * that was closed, to which answers are still on their way. The first one is random, as the next
+   * process may have the PID of a dead one.
+   */
+  private static final AtomicInteger LAST_NUMBER =
+      new AtomicInteger(ThreadLocalRandom.current().nextInt(HandshakeMessage.MAX_ID));
+
   private final EndpointDirectory directory;
   private final DatagramSocket socket;
   private final DatagramSender sender;
@@ -77,7 +88,6 @@ public final class Endpoint {
   private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
   private final boolean openToGroup;
   private int retained = 1;
-  private int lastId;
 
   private Endpoint(
       EndpointDirectory directory,
@@ -108,12 +118,18 @@ public final class Endpoint {
    * @throws dev.ferrule.posix.PosixException if its files cannot be created
    */
   public static @Nullable Endpoint open(SmAddress address, Access access) throws IOException {
-    return open(address, access, null);
+    return open(address, access, UnaryOperator.identity(), EventPoll::new);
   }
 
-  /** As {@link #open(SmAddress, Access)}, with a layer between the handshake and the socket. */
+  /**
+   * As {@link #open(SmAddress, Access)}, with a layer between the handshake and the socket, and a
+   * poll of the caller's.
+   */
   static @Nullable Endpoint open(
-      SmAddress address, Access access, @Nullable UnaryOperator<DatagramSender> wrapper)
+      SmAddress address,
+      Access access,
+      UnaryOperator<DatagramSender> wrapper,
+      Supplier<EventPoll> openPoll)
       throws IOException {
     EndpointDirectory directory = EndpointDirectory.claim(address, access);
     if (directory == null) {
@@ -129,13 +145,11 @@ public final class Endpoint {
       OwnDirectory.createOrReuse(path.resolve(EndpointFiles.CONNECTIONS));
       fifo = EndpointFiles.createFifo(path);
       socket = EndpointFiles.bindSocket(path);
-      poll = new EventPoll();
+      poll = openPoll.get();
       poll.addReadable(socket.fd(), SOCKET_KEY);
       poll.addReadable(fifo.fd(), FIFO_KEY);
       directory.describe(false);
-      DatagramSender plain = socket::send;
-      DatagramSender wrapped = wrapper == null ? plain : wrapper.apply(plain);
-      endpoint = new Endpoint(directory, socket, wrapped, fifo, poll);
+      endpoint = new Endpoint(directory, socket, wrapper.apply(socket::send), fifo, poll);
       LiveEndpoints.add(endpoint);
       endpoint.thread.start();
       done = true;
@@ -220,8 +234,8 @@ public final class Endpoint {
   }
 
   /**
-   * Returns a number for a new connection, and creates its directory. Numbers are reused as late as
-   * possible, so that a late datagram or header finds no connection instead of a wrong one.
+   * Returns a number for a new connection, and creates its directory. A process reuses numbers as
+   * late as possible, so that a late datagram or header finds no connection instead of a wrong one.
    *
    * @return the number
    * @throws IOException if all numbers are in use
@@ -229,10 +243,9 @@ public final class Endpoint {
    */
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
-      lastId = lastId % HandshakeMessage.MAX_ID + 1;
-      if (!links.containsKey(lastId)
-          && OwnDirectory.create(connectionDirectory(lastId), openToGroup)) {
-        return lastId;
+      int id = LAST_NUMBER.updateAndGet(last -> last % HandshakeMessage.MAX_ID + 1);
+      if (!links.containsKey(id) && OwnDirectory.create(connectionDirectory(id), openToGroup)) {
+        return id;
       }
     }
     throw new IOException(

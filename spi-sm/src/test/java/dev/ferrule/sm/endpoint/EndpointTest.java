@@ -4,11 +4,13 @@ package dev.ferrule.sm.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.contract.LoggedRecords;
+import dev.ferrule.posix.EventPoll;
 import dev.ferrule.sm.os.Access;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +96,19 @@ class EndpointTest {
     assertThat(latch.await(90, TimeUnit.SECONDS)).isTrue();
   }
 
+  /** An answer to an earlier attempt may still be on its way to that name. */
+  @Test
+  void shouldNotReuseNumbersAtTheNextEndpointOfTheSameName() throws Exception {
+    SmAddress name = peers.address();
+    int earlier = peers.newConnection();
+    peers.release();
+
+    peers = Endpoint.open(name, Access.USER);
+
+    assertThat(peers.address()).isEqualTo(name);
+    assertThat(peers.newConnection()).isNotEqualTo(earlier);
+  }
+
   @Test
   void shouldServeTheOthersWhenOneConnectionFails() throws Exception {
     Failing failing = new Failing();
@@ -119,6 +134,45 @@ class EndpointTest {
             assertThat(record.getMessage()).contains(endpoint.address().uri().toString());
             assertThat(record.getThrown()).isInstanceOf(InternalError.class);
           });
+    }
+  }
+
+  /** A poll whose first wait fails. */
+  private static final class FailingOnce extends EventPoll {
+    private boolean failed;
+
+    @Override
+    public int await(int timeoutMillis) {
+      if (!failed) {
+        failed = true;
+        throw new OutOfMemoryError("thrown by the test");
+      }
+      return super.await(timeoutMillis);
+    }
+  }
+
+  /** As where the heap is full: what the thread itself does is not guarded by connection. */
+  @Test
+  void shouldGoOnAfterAnErrorOfItsThread() throws Exception {
+    endpoint.release();
+    Calm other = new Calm();
+    try (LoggedRecords logged = LoggedRecords.of(Endpoint.class)) {
+      endpoint =
+          Endpoint.open(
+              new SmAddress(directory, null),
+              Access.USER,
+              UnaryOperator.identity(),
+              FailingOnce::new);
+      try (Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
+          Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
+        add(OTHER, other, otherPeer);
+        toOther.tellClosed();
+        await(other.closed);
+        endpoint.removeLink(OTHER);
+      }
+      assertThat(logged.all())
+          .singleElement()
+          .satisfies(record -> assertThat(record.getThrown()).isInstanceOf(OutOfMemoryError.class));
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
@@ -46,7 +47,8 @@ class HandshakeTest {
   }
 
   private Endpoint open(UnaryOperator<DatagramSender> wrapper) throws Exception {
-    Endpoint endpoint = Endpoint.open(new SmAddress(directory, null), Access.USER, wrapper);
+    Endpoint endpoint =
+        Endpoint.open(new SmAddress(directory, null), Access.USER, wrapper, EventPoll::new);
     assertThat(endpoint).isNotNull();
     return endpoint;
   }
@@ -111,8 +113,8 @@ class HandshakeTest {
 
   @Test
   void controlCharactersOfARefusalAreEscaped() throws Exception {
-    Endpoint server = open(null);
-    Endpoint client = open(null);
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
     Acceptor acceptor = server.listen(8);
     try (SealedFile memory = memory(1)) {
       int id = client.newConnection();
@@ -190,7 +192,7 @@ class HandshakeTest {
         SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
       Endpoint server = open(breaking(2, tooShort));
-      Endpoint client = open(null);
+      Endpoint client = open(UnaryOperator.identity());
       try {
         Acceptor acceptor = server.listen(8);
         ClientHandshake handshake =
@@ -274,8 +276,8 @@ class HandshakeTest {
 
   @Test
   void shouldServeOthersWhileAClientInspectsAnAcceptance() throws Exception {
-    Endpoint server = open(null);
-    Endpoint client = open(null);
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
     try (SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
       Acceptor acceptor = server.listen(8);
@@ -317,8 +319,8 @@ class HandshakeTest {
 
   @Test
   void shouldForgetAClientThatGaveUpAfterItsRequestWasTaken() throws Exception {
-    Endpoint server = open(null);
-    Endpoint client = open(null);
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
     try {
       Acceptor acceptor = server.listen(8);
       List<WeakReference<ServerHandshake>> requests = new ArrayList<>();
@@ -420,13 +422,10 @@ class HandshakeTest {
       Acceptor acceptor = server.listen(8);
       SmAddress.Id id = new SmAddress.Id(1, 1); // the first process of a container, twice
       for (long generation = 100; generation < 103; generation++) {
-        Endpoint client =
-            Endpoint.open(server.address().with(id), Access.USER, UnaryOperator.identity());
+        Endpoint client = Endpoint.open(server.address().with(id), Access.USER);
         assertThat(client).isNotNull();
         try (SealedFile memory = memory(generation)) {
-          int connection = client.newConnection();
-          assertThat(connection).isEqualTo(1);
-          HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]);
+          HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, 1, 0, new byte[0]);
           client.send(connect, memory, server.address());
           client.send(connect, memory, server.address());
           ServerHandshake request = acceptor.next(true, soon());
