@@ -135,6 +135,43 @@ class HandshakeTest {
     }
   }
 
+  /** As where the first attempt times out while the listener is stopped. */
+  @Test
+  void shouldNotTakeALateAnswerToAnEarlierAttemptOfAnEndpointOfTheSameName() throws Exception {
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
+    Acceptor acceptor = server.listen(8);
+    try (SealedFile firstMemory = memory(1);
+        SealedFile memory = memory(2)) {
+      SmAddress name = client.address();
+      client.send(
+          new HandshakeMessage(Type.CONNECT, client.newConnection(), 0, new byte[0]),
+          firstMemory,
+          server.address());
+      ServerHandshake first = acceptor.next(true, soon());
+      assertThat(first).isNotNull();
+      client.release();
+      client = Endpoint.open(name, Access.USER);
+      assertThat(client).isNotNull();
+      ClientHandshake handshake =
+          client.connect(client.newConnection(), server.address(), new byte[0], memory);
+      first.refuse("the first");
+
+      CompletableFuture<Throwable> connecting =
+          CompletableFuture.supplyAsync(
+              () -> catchThrowable(() -> handshake.await(NAME, soon(), answer -> true)),
+              task -> Thread.ofPlatform().daemon().start(task));
+      ServerHandshake second = acceptor.next(true, soon());
+      assertThat(second).isNotNull();
+      second.refuse("the second");
+
+      assertThat(connecting.get(90, TimeUnit.SECONDS)).hasMessageEndingWith("the second");
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
   @Test
   void shouldRetransmitLostMessages() throws Exception {
     // the first two of each kind of message are lost

@@ -10,13 +10,11 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
-import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.Whole;
-import java.io.File;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -145,27 +143,6 @@ class PeerDeathTest extends ProcessTest {
       }
     }
     assertThat(files()).isEmpty();
-  }
-
-  @Test
-  void aConnectDoesNotGetTheLateAnswerToAnEarlierOne() throws Exception {
-    ConnectionOptions hasty =
-        ConnectionOptions.builder().connectTimeout(Duration.ofMillis(200)).build();
-    try (OtherProcess other = OtherProcess.start("listen", address(), "1")) {
-      URI listener = URI.create(other.line());
-      other.stop();
-      assertThatThrownBy(() -> Ferrule.connect(listener, hasty))
-          .isInstanceOf(OperationTimeoutException.class);
-      CompletableFuture<Connection> again =
-          CompletableFuture.supplyAsync(() -> Ferrule.connect(listener));
-      File connections = directory.resolve(ProcessHandle.current().pid() + "/1/conns").toFile();
-      await(() -> again.isDone() || connections.list() instanceof String[] all && all.length > 0);
-
-      other.resume(); // it refuses the first one, whose memory is gone
-
-      again.join().close();
-      assertThat(other.line()).isEqualTo("accepted");
-    }
   }
 
   @Test
