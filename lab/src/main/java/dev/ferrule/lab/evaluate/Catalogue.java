@@ -299,11 +299,21 @@ public final class Catalogue {
     List<Series> series = new ArrayList<>();
     series.add(Series.measured("p50", 0, Metric.P50, samples).forModel());
     series.add(new Series("p99", 1, Plot.Style.BESIDE, Metric.P99, Series.Model.NONE, samples));
+    boolean adaptiveWithSrq = has(SRQ) && processors.suffice(1, 1) && !processors.suffice(1, 2);
+    if (adaptiveWithSrq) {
+      series.add(
+          Series.measured(
+              "p50, waiting adaptively",
+              series.size(),
+              Metric.P50,
+              samples(
+                  sizes, size -> new Draft("latency", Point.Kind.LATENCY).size(size).adaptive())));
+    }
     if (has(SRQ)) {
       series.add(
           Series.measured(
-              "p50, SRQ at the server",
-              2,
+              "p50, SRQ at the server" + (adaptiveWithSrq ? ", waiting adaptively" : ""),
+              series.size(),
               Metric.P50,
               samples(
                   sizes,
@@ -314,9 +324,10 @@ public final class Catalogue {
         scheme(),
         "latency over message size",
         "Half of the round-trip time of a message and its echo, one message in flight."
-            + (has(SRQ) && processors.suffice(1, 1) && !processors.suffice(1, 2)
+            + (adaptiveWithSrq
                 ? " With the SRQ both sides wait adaptively instead of spinning, as its thread that"
-                    + " posts the freed buffers has no processor of its own."
+                    + " posts the freed buffers has no processor of its own: compare it with the"
+                    + " other curve that waits so."
                 : ""),
         SIZE,
         LATENCY,

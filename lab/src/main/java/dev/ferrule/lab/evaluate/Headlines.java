@@ -5,7 +5,6 @@ import com.google.gson.JsonObject;
 import dev.ferrule.lab.report.Headline;
 import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.report.Numbers;
-import dev.ferrule.tools.support.Affinity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -221,7 +220,7 @@ final class Headlines {
     double load = Machine.loadOf(machine).orElse(0);
     if (load > QUIET_LOAD) {
       lower(
-          load >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
+          load >= Machine.processorsOf(machine) ? Headline.Trust.LOW : Headline.Trust.FAIR,
           name + " was busy when the measurement began: load average " + Numbers.plain(load) + ".");
     }
   }

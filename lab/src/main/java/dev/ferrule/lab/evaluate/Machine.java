@@ -65,6 +65,7 @@ public final class Machine {
 
   private static final String RAW_LOAD = "load_1min";
   private static final String RAW_EMULATED = "emulated";
+  private static final String RAW_PROCESSORS = "processors";
   private static final Path LOADS = Path.of("/proc/loadavg");
 
   private static final String ALLOWED = "allowed processors";
@@ -122,6 +123,7 @@ public final class Machine {
     machine.put(BEGAN, TIME.format(Instant.now()));
     loads.flatMap(Machine::load).ifPresent(load -> machine.raw.addProperty(RAW_LOAD, load));
     machine.raw.addProperty(RAW_EMULATED, isEmulated());
+    machine.raw.addProperty(RAW_PROCESSORS, Affinity.allowed().size());
     return machine;
   }
 
@@ -221,6 +223,19 @@ public final class Machine {
         .filter(JsonPrimitive::isNumber)
         .map(load -> OptionalDouble.of(load.getAsDouble()))
         .orElse(OptionalDouble.empty());
+  }
+
+  /**
+   * Returns the number of a machine's processors that a measurement could use.
+   *
+   * @param machine the result of {@link #json} at that time
+   * @return the number; that of this machine if unknown
+   */
+  static int processorsOf(JsonObject machine) {
+    return raw(machine, RAW_PROCESSORS)
+        .filter(JsonPrimitive::isNumber)
+        .map(JsonPrimitive::getAsInt)
+        .orElseGet(() -> Affinity.allowed().size());
   }
 
   /**

@@ -39,6 +39,9 @@ final class Modelling {
           Parameter.RECEIVE_GAP, "free_mid_ns");
   private static final String CLOCK = "clock_mid_ns";
   private static final String TICK = "clock_step_ns";
+  private static final String CALLS_ELSEWHERE =
+      "The calls were timed in another placement, so that they are not used: o_snd, o_rcv and g_rcv"
+          + " are fitted, too.";
 
   private final List<Experiment> experiments;
   private final Records records;
@@ -99,6 +102,9 @@ final class Modelling {
                       + " model. This model mixes placements and is not reliable."));
     } else {
       place.note().ifPresent(note -> notes.put(provider, note));
+      if (calls(provider, place).isEmpty() && !calls(provider, EVERYWHERE).isEmpty()) {
+        notes.merge(provider, CALLS_ELSEWHERE, (one, other) -> one + " " + other);
+      }
     }
     fitted.put(provider, here);
     fit.ifPresent(found -> models.add(provider, found));
@@ -167,24 +173,29 @@ final class Modelling {
   }
 
   /** Returns the calls on the shortest messages: those on longer ones include copying. */
+  private Optional<Task> shortestCall(String provider) {
+    return of(provider).stream()
+        .filter(experiment -> experiment.id().equals(CALLS))
+        .map(experiment -> experiment.series().get(0).samples().get(0).task())
+        .findFirst();
+  }
+
   private List<TimedCall> calls(String provider, Placement place) {
     List<TimedCall> calls = new ArrayList<>();
-    for (SeriesExperiment experiment : of(provider)) {
-      if (experiment.id().equals(CALLS)) {
-        Task shortest = experiment.series().get(0).samples().get(0).task();
-        double clock = Medians.of(records.values(shortest, CLOCK, place)).orElse(0);
-        double tick = Medians.of(records.values(shortest, TICK, place)).orElse(0);
-        CALL_OF.forEach((parameter, metric) -> {
-          List<Double> nanos =
-              records.values(shortest, metric, place).stream()
-                  .map(value -> Math.max(0, value - clock))
-                  .toList();
-          if (!nanos.isEmpty()) {
-            calls.add(new TimedCall(parameter, nanos, tick));
-          }
+    shortestCall(provider)
+        .ifPresent(shortest -> {
+          double clock = Medians.of(records.values(shortest, CLOCK, place)).orElse(0);
+          double tick = Medians.of(records.values(shortest, TICK, place)).orElse(0);
+          CALL_OF.forEach((parameter, metric) -> {
+            List<Double> nanos =
+                records.values(shortest, metric, place).stream()
+                    .map(value -> Math.max(0, value - clock))
+                    .toList();
+            if (!nanos.isEmpty()) {
+              calls.add(new TimedCall(parameter, nanos, tick));
+            }
+          });
         });
-      }
-    }
     return calls;
   }
 

@@ -132,9 +132,8 @@ public final class Workbench implements AutoCloseable {
 
   private static Pinning pinning(Point point) {
     Pinning pinning = Pinning.onAllowedCpus();
-    return point.waiting().equals(SPIN) && pinning.hasRoomFor(point.busyThreads())
-        ? pinning
-        : Pinning.OFF;
+    int threadsHere = point.processors().shared() ? point.busyThreads() : point.threads();
+    return point.waiting().equals(SPIN) && pinning.hasRoomFor(threadsHere) ? pinning : Pinning.OFF;
   }
 
   /**

@@ -161,10 +161,17 @@ final class FitProblem {
     return free;
   }
 
-  /** Returns the point of a model, or the nearest one that a search admits. */
+  /**
+   * Returns the point of a model, or the nearest one that a search admits. A doorbell that is all
+   * of o_snd is as good as any greater one, where it has no effect at all.
+   */
   double[] pointOf(PerformanceModel model) {
+    boolean isAll = model.get(Parameter.DOORBELL) >= model.get(Parameter.SEND_OVERHEAD);
     return free.stream()
-        .mapToDouble(parameter -> Math.log(model.get(parameter)))
+        .mapToDouble(parameter ->
+            isAll && parameter == Parameter.DOORBELL
+                ? LeastSquares.MOST_LOG
+                : Math.log(model.get(parameter)))
         .map(log -> Math.clamp(log, LeastSquares.LEAST_LOG, LeastSquares.MOST_LOG))
         .toArray();
   }

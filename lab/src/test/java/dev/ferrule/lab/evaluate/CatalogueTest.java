@@ -157,6 +157,11 @@ class CatalogueTest {
         .contains("latency", "threads", "single-receiver", "srq", "rnr");
     assertThat(experiments.getFirst().section(new Records(), new Models()).text())
         .contains("With the SRQ", "adaptively");
+    assertThat(experiments.getFirst().tasks())
+        .extracting(Point.class::cast)
+        .as("a curve to compare it with")
+        .anyMatch(
+            point -> point.waiting().equals("adaptive") && !point.server().containsKey("srq"));
   }
 
   /**

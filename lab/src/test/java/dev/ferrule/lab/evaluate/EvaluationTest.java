@@ -233,6 +233,22 @@ class EvaluationTest {
 
   @Test
   void theReportMarksATimedCallThatIsShorterThanATickOfTheClock() throws IOException {
+    assertThat(reportWithCalls())
+        .content()
+        .contains("measured (shorter than a tick of the clock, 10 ns)")
+        .doesNotContain("The calls were timed in another placement");
+  }
+
+  @Test
+  void theReportSaysThatCallsOfAnotherPlacementAreNotUsed() throws IOException {
+    elsewhere.addAll(Set.of("calls 16", "calls 1024", "calls 65536"));
+    assertThat(reportWithCalls())
+        .content()
+        .contains("The calls were timed in another placement, so that they are not used")
+        .doesNotContain("measured (shorter than a tick of the clock, 10 ns)");
+  }
+
+  private Path reportWithCalls() throws IOException {
     Series free =
         Series.measured(
             CALLS,
@@ -241,14 +257,9 @@ class EvaluationTest {
             samples(size -> new Fake(CALLS, Metric.P50, new Load(size, 1, 1), false)));
     List<Experiment> all = new ArrayList<>(experiments());
     all.add(experiment(CALLS, Optional.empty(), free));
-    Path report =
-        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
-            .run(
-                Set.of("latency", "rates", CALLS),
-                Servers.onThisHost(Optional.empty()),
-                problems::add)
-            .report();
-    assertThat(report).content().contains("measured (shorter than a tick of the clock, 10 ns)");
+    return new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
+        .run(Set.of("latency", "rates", CALLS), Servers.onThisHost(Optional.empty()), problems::add)
+        .report();
   }
 
   @Test

@@ -9,6 +9,8 @@ import dev.ferrule.tools.report.Axis;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The trust in a run of three equal rounds. */
 class HeadlinesTest {
@@ -84,6 +86,19 @@ class HeadlinesTest {
     machine.add("host of the servers", other);
     assertThat(headline(machine, 0).reasons())
         .anyMatch(reason -> reason.startsWith("The host of the servers was busy"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, FAIR", "2, LOW"})
+  void aLoadCountsBesideTheProcessorsOfItsOwnHost(int processors, Headline.Trust trust) {
+    JsonObject raw = raw(3, false);
+    raw.addProperty("processors", processors);
+    JsonObject other = new JsonObject();
+    other.add("raw", raw);
+    JsonObject machine = new JsonObject();
+    machine.add("raw", raw(0, false));
+    machine.add("host of the servers", other);
+    assertThat(headline(machine, 0).trust()).isEqualTo(trust);
   }
 
   @Test

@@ -112,6 +112,14 @@ class FitTest {
     assertThat(fit.model().get(Parameter.DOORBELL))
         .as("%s", fit)
         .isLessThanOrEqualTo(fit.model().get(Parameter.SEND_OVERHEAD));
+    FitProblem problem = FitProblem.of(observations, fit);
+    double[] best = problem.pointOf(fit.model());
+    int doorbell = problem.free().indexOf(Parameter.DOORBELL);
+    if (fit.model().get(Parameter.DOORBELL) == fit.model().get(Parameter.SEND_OVERHEAD)) {
+      for (double[] row : FitProblem.jacobian(best, problem::residuals)) {
+        assertThat(row[doorbell]).as("its effect").isZero();
+      }
+    }
   }
 
   /** A search that starts from a fit, in another order of the parameters, ends elsewhere. */

@@ -68,6 +68,12 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
+  /**
+   * Whether the thread is taking the completions of a failed connection. Connections that share a
+   * receive queue may all fail at once: each would take those of the next, and so nest as deep.
+   */
+  private static final ThreadLocal<Boolean> TAKING_END = ThreadLocal.withInitial(() -> false);
+
   private final URI uri;
   private final RdmaConnectionResources resources;
   private final byte[] peerPayload;
@@ -358,7 +364,14 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   /** Ends the connection if a completed receive has a reason for it: the program may not poll. */
   private void takeEnd() {
-    receives.drain();
+    if (!TAKING_END.get()) {
+      TAKING_END.set(true);
+      try {
+        receives.drain();
+      } finally {
+        TAKING_END.remove();
+      }
+    }
     channel.reportEnd();
   }
 

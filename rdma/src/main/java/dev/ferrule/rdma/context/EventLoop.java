@@ -60,7 +60,8 @@ final class EventLoop implements AutoCloseable {
   /** Starts a loop with a poll, and takes ownership of it. */
   EventLoop(String name, EventPoll poll) {
     this.poll = poll;
-    this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+    this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
+    thread.start(); // which reads the field
   }
 
   private static EventPoll openPoll() {
