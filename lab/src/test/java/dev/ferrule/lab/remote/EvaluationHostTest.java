@@ -348,7 +348,8 @@ class EvaluationHostTest {
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
-    JsonObject request = start("x".repeat(4000), Map.of()); // whose answer is as long
+    JsonObject request = start("x".repeat(4000), Map.of());
+    request.addProperty("id", 2); // a new one, so that the answer names the provider: it is as long
     assertThatThrownBy(
             () -> {
               while (true) {
