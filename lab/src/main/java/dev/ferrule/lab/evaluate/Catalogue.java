@@ -249,12 +249,9 @@ public final class Catalogue {
 
     /** A shared receive queue has one more thread at the server, which posts the freed buffers. */
     private boolean spins() {
+      int receivers = Point.receivers(server, connections);
       return spinning
-          && (!ON.equals(server.get(SRQ)) || processors.suffice(threads, receivers() + 1));
-    }
-
-    private int receivers() {
-      return ON.equals(server.get(SINGLE_RECEIVER)) ? 1 : connections;
+          && (!ON.equals(server.get(SRQ)) || processors.suffice(threads, receivers + 1));
     }
 
     private Point point() {

@@ -172,7 +172,7 @@ final class Modelling {
     return Optional.of(new LackOfFit.Point(experiment, observation, rounds));
   }
 
-  /** Returns the calls on the shortest messages: those on longer ones include copying. */
+  /** Returns the point of calls on the shortest messages: those on longer ones include copying. */
   private Optional<Task> shortestCall(String provider) {
     return of(provider).stream()
         .filter(experiment -> experiment.id().equals(CALLS))

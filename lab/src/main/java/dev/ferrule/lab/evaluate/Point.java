@@ -120,6 +120,11 @@ record Point(
   }
 
   private int receivers() {
+    return receivers(server, connections);
+  }
+
+  /** Returns the number of receiving threads of a listener with some options. */
+  static int receivers(Map<String, String> server, int connections) {
     return "on".equals(server.get("singleReceiver")) ? 1 : connections;
   }
 }
