@@ -125,6 +125,10 @@ public final class PeerProgram {
         connection(words).close();
         yield "";
       }
+      case "serve" -> serve();
+      case "visit" -> visit(URI.create(words.get(0)), Integer.parseInt(words.get(1)));
+      case "attack" ->
+          HostileMember.attack(URI.create(words.get(0)), Integer.parseInt(words.get(1)));
       case "unlisten" -> {
         listening().close();
         yield "";
@@ -225,6 +229,40 @@ public final class PeerProgram {
     for (long i = 0; ; i++) {
       connection.sender().send(MemorySegment.ofArray(new long[] {i}));
     }
+  }
+
+  /** Answers the first message of each client, until the listener is closed. */
+  private String serve() {
+    while (true) {
+      Connection accepted = listening().accept();
+      Thread.ofPlatform().daemon().start(() -> answer(accepted));
+    }
+  }
+
+  private static void answer(Connection accepted) {
+    try (accepted;
+        ReceiveRegion message = accepted.receiver().receive()) {
+      accepted.sender().send(message.segment());
+      accepted.receiver().receive().close(); // until the client closes
+    } catch (FerruleException e) {
+      return; // the client has gone away
+    }
+  }
+
+  /** Connects, and gets an answer, some times. */
+  private static String visit(URI address, int times) {
+    for (int i = 0; i < times; i++) {
+      try (Connection connection = Ferrule.connect(address)) {
+        connection.sender().send(MemorySegment.ofArray(new int[] {i}));
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          int value = message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+          if (value != i) {
+            throw new IllegalStateException(value + " instead of " + i);
+          }
+        }
+      }
+    }
+    return "";
   }
 
   /** Returns when a sending thread has stalled. */

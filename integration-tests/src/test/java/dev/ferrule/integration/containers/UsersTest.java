@@ -3,6 +3,7 @@ package dev.ferrule.integration.containers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
 import org.junit.jupiter.api.Test;
 
 /** Containers of different users, with or without a common group. */
@@ -71,5 +72,20 @@ class UsersTest extends ContainerTest {
     assertThat(root.failureOf("connect " + ADDRESS + ACCESS + "&connectTimeout=200ms"))
         .startsWith("OperationTimeoutException")
         .contains("runs as user id " + USER, "must be in the group of " + BASE);
+  }
+
+  @Test
+  void aMemberThatMisusesTheHandshakeDisturbsNoOther() {
+    SharedVolume volume = volume("64m");
+    PeerContainer server = container(volume).user(USER, GROUP).start();
+    PeerContainer client = container(volume).user(USER, GROUP).start();
+    PeerContainer member = container(volume).user(ANOTHER, GROUP).start();
+    URI listener = URI.create(server.ask("listen " + ADDRESS + ACCESS).split("\\?", 2)[0]);
+    server.ask("begin serve");
+
+    member.ask("begin attack " + listener + ACCESS + " 300");
+    client.ask("visit " + listener + ACCESS + " 200");
+    assertThat(member.ask("finish")).isEqualTo(PeerProgram.OK + "150");
+    client.ask("visit " + listener + ACCESS + " 1");
   }
 }

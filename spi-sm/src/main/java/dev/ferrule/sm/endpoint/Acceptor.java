@@ -203,6 +203,7 @@ public final class Acceptor {
           continue;
         }
       }
+      endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
       tooLate.withdraw();
     }
   }
@@ -261,22 +262,27 @@ public final class Acceptor {
    * @return whether a client was withdrawn
    */
   public boolean withdrawOverdue() {
-    ServerHandshake oldest = null;
-    synchronized (this) {
-      long now = System.nanoTime();
-      for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
-        if (oldest == null
-            && unconfirmed.contains(each.getKey())
-            && now - each.getValue() >= OVERDUE_NANOS) {
-          oldest = each.getKey();
+    try {
+      for (ServerHandshake next = oldestOverdue(); next != null; next = oldestOverdue()) {
+        endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
+        if (next.withdraw()) {
+          return true;
         }
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
-    if (oldest == null) {
-      return false;
+    return false;
+  }
+
+  private synchronized @Nullable ServerHandshake oldestOverdue() {
+    long now = System.nanoTime();
+    for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
+      if (unconfirmed.contains(each.getKey()) && now - each.getValue() >= OVERDUE_NANOS) {
+        return each.getKey();
+      }
     }
-    oldest.withdraw();
-    return true;
+    return null;
   }
 
   /** The handshakes between ACCEPT and ACK. */

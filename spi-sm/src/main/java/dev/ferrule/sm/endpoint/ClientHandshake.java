@@ -164,7 +164,11 @@ public final class ClientHandshake {
 
   /** Notifies the server that this side has abandoned the connection. */
   public void cancel() {
-    endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
+    endpoint.send(cancellation(id), server);
+  }
+
+  static HandshakeMessage cancellation(int clientId) {
+    return new HandshakeMessage(Type.CANCEL, clientId, 0, new byte[0]);
   }
 
   private void checkSent(URI uri, int result) {
@@ -263,10 +267,12 @@ public final class ClientHandshake {
       notifyAll();
       return true;
     }
-    if (confirmed == null) {
+    if (message.type() != Type.ACCEPT) {
       return false;
     }
-    if (message.type() == Type.ACCEPT && message.serverId() == confirmed.serverId()) {
+    if (confirmed == null) {
+      cancel(); // the first one was lost, or is about to be sent
+    } else if (message.serverId() == confirmed.serverId()) {
       endpoint.send(confirmed, server); // the first one was lost
     }
     return false;

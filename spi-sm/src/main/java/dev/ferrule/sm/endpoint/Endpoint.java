@@ -52,6 +52,10 @@ public final class Endpoint {
   private static final Pattern PEER_SOCKET =
       Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
+
+  /** At least as many as a socket queues: net.unix.max_dgram_qlen is 512 with systemd, or 10. */
+  private static final int MAX_QUEUED_DATAGRAMS = 1024;
+
   private static final long NEVER = Long.MAX_VALUE;
 
   /** The pause after a failure that may recur at once. */
@@ -85,6 +89,8 @@ public final class Endpoint {
   private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
   private volatile boolean linksChanged; // so that keepalives may be due earlier than that
   private volatile boolean offersChanged;
+  private final Object reading = new Object();
+  private long readUntil; // all that arrived before is handled, by System.nanoTime; reading's
   private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
   private final boolean openToGroup;
   private int retained = 1;
@@ -95,6 +101,7 @@ public final class Endpoint {
       DatagramSender sender,
       Fifo.Reader fifo,
       EventPoll poll) {
+    this.readUntil = System.nanoTime();
     this.directory = directory;
     this.socket = socket;
     this.sender = sender;
@@ -368,6 +375,24 @@ public final class Endpoint {
   }
 
   /**
+   * Waits until the datagrams that have arrived until now are handled. After this process was
+   * stopped for a time, that tells a client that has confirmed from one that has not. The
+   * endpoint's own thread does not wait.
+   */
+  void awaitDatagrams() throws InterruptedException {
+    if (isCurrentThread()) {
+      return;
+    }
+    long now = System.nanoTime();
+    wakeForOffer();
+    synchronized (reading) {
+      while (!stopped && readUntil - now < 0) {
+        reading.wait();
+      }
+    }
+  }
+
+  /**
    * Has the endpoint's thread write a peer's pending headers as soon as its FIFO has room. Any
    * thread may call this; it takes no lock, and allocates nothing.
    */
@@ -517,13 +542,7 @@ public final class Endpoint {
 
   private void handle(long key, boolean broken) {
     if (key == SOCKET_KEY) {
-      for (int i = 0; i < MAX_DATAGRAMS_AT_ONCE; i++) {
-        DatagramSocket.Datagram datagram = socket.receive();
-        if (datagram == null) {
-          return;
-        }
-        handleAndClose(datagram);
-      }
+      readSocket(MAX_DATAGRAMS_AT_ONCE);
     } else if (key == FIFO_KEY) {
       readFifo();
     } else if (key >= 0) {
@@ -533,6 +552,16 @@ public final class Endpoint {
       } else if (state != null) {
         writePending((int) key, state);
       }
+    }
+  }
+
+  private void readSocket(int maximum) {
+    for (int i = 0; i < maximum; i++) {
+      DatagramSocket.Datagram datagram = socket.receive();
+      if (datagram == null) {
+        return;
+      }
+      guard(() -> handleAndClose(datagram));
     }
   }
 
@@ -595,7 +624,13 @@ public final class Endpoint {
       }
       default -> {
         ClientHandshake handshake = clientHandshakes.get(message.clientId());
-        return handshake != null && handshake.receive(message, from, memory, datagram.isFileLost());
+        if (handshake != null) {
+          return handshake.receive(message, from, memory, datagram.isFileLost());
+        }
+        if (message.type() == HandshakeMessage.Type.ACCEPT) {
+          send(ClientHandshake.cancellation(message.clientId()), from); // the first one was lost
+        }
+        return false;
       }
     }
   }
@@ -706,8 +741,13 @@ public final class Endpoint {
     return interval == NEVER ? NEVER : now + interval;
   }
 
-  /** Repeats offers; returns when the next call is due. */
+  /** Repeats offers, or ends them; returns when the next call is due. */
   private long tickOffers(long now) {
+    guard(() -> readSocket(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
+    synchronized (reading) {
+      readUntil = now;
+      reading.notifyAll();
+    }
     long next = NEVER;
     Acceptor current = acceptor;
     if (current != null) {
@@ -720,6 +760,9 @@ public final class Endpoint {
   }
 
   private void cleanUp() {
+    synchronized (reading) {
+      reading.notifyAll();
+    }
     Acceptor current = acceptor;
     if (current != null) {
       guard(current::close);

@@ -211,6 +211,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     offer(uri, id, answerPayload, own, deadline, used, done::countDown);
     try {
       if (!done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        endpoint.awaitDatagrams();
         fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
@@ -456,16 +457,30 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /**
-   * Handles a cancellation, or another client that reuses the name; returns whether there was no
-   * connection.
+   * Handles a cancellation, or another client that reuses the name; called by the endpoint's
+   * thread. A client that has closed the connection again, and whose ACK was lost, may cancel, too.
+   *
+   * @return whether there was no connection
    */
   boolean cancel() {
-    return fail(Failure.CANCELLED);
+    boolean over;
+    synchronized (this) {
+      over = state == State.OFFERED && lookWhetherUsed();
+    }
+    if (!over) {
+      return fail(Failure.CANCELLED);
+    }
+    resolve();
+    return !isConfirmed();
   }
 
-  /** Withdraws the offer of an unconfirmed client, so that other clients can be accepted. */
-  void withdraw() {
-    fail(Failure.TIMED_OUT);
+  /**
+   * Withdraws the offer of an unconfirmed client, so that other clients can be accepted.
+   *
+   * @return whether the client had not confirmed
+   */
+  boolean withdraw() {
+    return fail(Failure.TIMED_OUT);
   }
 
   private boolean fail(Failure how) {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.posix.SharedMapping;
@@ -29,6 +31,8 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The handshake over datagrams that are lost, duplicated or delayed, by a {@link DatagramSender}
@@ -378,6 +382,195 @@ class HandshakeTest {
         assertThat(deadline - System.nanoTime()).as("time to forget").isPositive();
         System.gc();
       }
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  /** Does not send the first cancellations, as where the listener's socket is full. */
+  private static UnaryOperator<DatagramSender> withoutCancellations(int first) {
+    AtomicInteger left = new AtomicInteger(first);
+    return socket ->
+        (datagram, file, to) ->
+            HandshakeMessage.decode(datagram).orElseThrow().type() == Type.CANCEL
+                    && left.getAndDecrement() > 0
+                ? -Errno.EAGAIN
+                : socket.send(datagram, file, to);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldNotWaitForAClientWhoseCancellationWasLost(boolean isRemoved) throws Exception {
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(withoutCancellations(1));
+    try (SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Acceptor acceptor = server.listen(8);
+      int id = client.newConnection();
+      ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory);
+      assertThatThrownBy(() -> handshake.await(NAME, System.nanoTime(), answer -> true))
+          .isInstanceOf(OperationTimeoutException.class);
+      handshake.end();
+      handshake.cancel();
+      if (isRemoved) {
+        client.removeLink(id);
+      }
+      ServerHandshake request = acceptor.next(true, soon());
+      assertThat(request).isNotNull();
+      request.take(NAME);
+      int serverId = server.newConnection();
+      assertThatThrownBy(
+              () -> request.accept(NAME, serverId, new byte[0], serversMemory, soon(), () -> false))
+          .isInstanceOf(ConnectionClosedException.class)
+          .hasMessageContaining("stopped waiting");
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  /** Its confirmation was lost; and of a connection that is closed it sends no other one. */
+  @Test
+  void shouldAcceptAClientThatUsedTheConnectionAndClosedIt() throws Exception {
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
+    try (SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Acceptor acceptor = server.listen(8);
+      client.send(new HandshakeMessage(Type.CONNECT, 1, 0, new byte[0]), memory, server.address());
+      ServerHandshake request = acceptor.next(true, soon());
+      assertThat(request).isNotNull();
+      request.take(NAME);
+      request.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true);
+      assertThat(request.isConfirmed()).isTrue();
+      assertThat(request.retransmissions()).isZero();
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  /** A poll that can be stopped, until it is woken. */
+  private static final class Stoppable extends EventPoll {
+    private boolean stopping;
+    private boolean stopped;
+
+    @Override
+    public int await(int timeoutMillis) {
+      synchronized (this) {
+        try {
+          while (stopping) {
+            stopped = true;
+            notifyAll();
+            wait();
+          }
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+        stopped = false;
+      }
+      return super.await(timeoutMillis);
+    }
+
+    @Override
+    public void wake() {
+      super.wake();
+      synchronized (this) {
+        stopping = false;
+        notifyAll();
+      }
+    }
+
+    synchronized void stop() throws InterruptedException {
+      super.wake();
+      stopping = true;
+      while (!stopped) {
+        wait();
+      }
+    }
+
+    synchronized boolean isStopped() {
+      return stopped;
+    }
+  }
+
+  private static void connect(Endpoint client, int id, SealedFile memory, Endpoint server) {
+    client.send(new HandshakeMessage(Type.CONNECT, id, 0, new byte[0]), memory, server.address());
+  }
+
+  private static int offerNext(Acceptor acceptor, Endpoint server, SealedFile serversMemory)
+      throws Exception {
+    ServerHandshake request = acceptor.nextToAccept(true, soon());
+    assertThat(request).isNotNull();
+    request.take(NAME);
+    int id = server.newConnection();
+    request.offer(NAME, id, new byte[0], serversMemory, soon(), () -> false, () -> {});
+    return id;
+  }
+
+  /**
+   * The confirmation has arrived; the thread that reads it continues after the one that accepts.
+   */
+  @Test
+  void shouldTakeAConfirmationThatArrivedWhileTheListenerWasStopped() throws Exception {
+    Stoppable poll = new Stoppable();
+    Endpoint server =
+        Endpoint.open(
+            new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), () -> poll);
+    assertThat(server).isNotNull();
+    Endpoint client = open(withoutCancellations(Integer.MAX_VALUE));
+    try (SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Acceptor acceptor = server.listen(8);
+      int[] ids = new int[Acceptor.MAX_OFFERED];
+      for (int i = 0; i < ids.length; i++) {
+        acceptor.beginAccepting();
+        connect(client, i + 1, memory, server);
+        ids[i] = offerNext(acceptor, server, serversMemory);
+      }
+      connect(client, ids.length + 1, memory, server);
+      while (!acceptor.hasClient()) {
+        Thread.onSpinWait();
+      }
+      poll.stop();
+      client.send(new HandshakeMessage(Type.ACK, 1, ids[0], new byte[0]), server.address());
+
+      ServerHandshake next = acceptor.nextToAccept(true, soon());
+      assertThat(next).isNotNull();
+      assertThat(next.clientId()).isOne();
+      assertThat(next.isConfirmed()).isTrue();
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldKeepAClientThatConfirmedWhileTheListenerWasStoppedIfRoomIsNeeded() throws Exception {
+    Stoppable poll = new Stoppable();
+    Endpoint server =
+        Endpoint.open(
+            new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), () -> poll);
+    assertThat(server).isNotNull();
+    Endpoint client = open(withoutCancellations(Integer.MAX_VALUE));
+    try (SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Acceptor acceptor = server.listen(8);
+      acceptor.beginAccepting();
+      connect(client, 1, memory, server);
+      int id = offerNext(acceptor, server, serversMemory);
+      poll.stop();
+      client.send(new HandshakeMessage(Type.ACK, 1, id, new byte[0]), server.address());
+
+      boolean withdrawn = false;
+      while (poll.isStopped() && !withdrawn) {
+        withdrawn = acceptor.withdrawOverdue();
+      }
+      assertThat(withdrawn).isFalse();
+      ServerHandshake next = acceptor.nextToAccept(true, soon());
+      assertThat(next).isNotNull();
+      assertThat(next.isConfirmed()).isTrue();
     } finally {
       client.release();
       server.release();
