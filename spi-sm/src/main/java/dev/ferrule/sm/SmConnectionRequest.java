@@ -14,12 +14,15 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -201,8 +204,23 @@ final class SmConnectionRequest implements ConnectionRequest {
         handshake.refuseForLackOfRoom(Failures.tooLargeForListener(e));
         throw new ProtocolException(uri, Failures.tooLarge(e), e);
       }
-      throw refused(uri, Acceptor.unusable(e), e);
+      FerruleException failure = refused(uri, Acceptor.unusable(e), e);
+      throw hasLeft() ? hasStoppedWaiting(uri, e) : failure;
     }
+  }
+
+  /**
+   * Returns whether the client has removed the connection's directory, as it does before it frees
+   * the memory.
+   */
+  private boolean hasLeft() {
+    Path client = handshake.client().directory();
+    return Files.notExists(EndpointFiles.connection(client, handshake.clientId()));
+  }
+
+  private static ConnectionClosedException hasStoppedWaiting(URI uri, Throwable cause) {
+    return new ConnectionClosedException(
+        uri, true, "the client stopped waiting before it was accepted", cause);
   }
 
   private void openFifo(URI uri, SmConnectionResources resources) {
@@ -219,8 +237,7 @@ final class SmConnectionRequest implements ConnectionRequest {
               e);
       if (e.is(Errno.ENOENT, Errno.ENXIO) && !EndpointScan.isLive(handshake.client())) {
         throw e.is(Errno.ENOENT) // a closed endpoint has removed its files
-            ? new ConnectionClosedException(
-                uri, true, "the client stopped waiting before it was accepted", e)
+            ? hasStoppedWaiting(uri, e)
             : new PeerLostException(uri, "the client died while it was being accepted", e);
       }
       throw failure;

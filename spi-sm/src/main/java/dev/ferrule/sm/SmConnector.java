@@ -217,6 +217,7 @@ final class SmConnector {
           new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
       connection.countRetransmissions(handshake.retransmissions());
       connection.start();
+      checkNotGivenUp(own); // directly before: what came first took as long as its classes' loading
       handshake.confirm(accepted);
       endpoint.established(id);
       resources.closeOwnFile();

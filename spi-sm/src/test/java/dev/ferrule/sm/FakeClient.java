@@ -8,6 +8,7 @@ import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -65,6 +66,11 @@ final class FakeClient implements AutoCloseable {
     return endpoint;
   }
 
+  /** Returns a connection's directory, which a client makes first, and removes when it gives up. */
+  Path connection(int id) {
+    return EndpointFiles.connection(endpoint, id);
+  }
+
   /** Creates the memory of a connection. */
   static SealedFile memory() {
     SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
@@ -86,6 +92,13 @@ final class FakeClient implements AutoCloseable {
 
   /** Sends a message; returns 0 or -errno. */
   int send(int type, int id, int serverId, @Nullable SealedFile memory) {
+    if (type == CONNECT) {
+      try {
+        Files.createDirectories(connection(id));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
     long header = type | VERSION | (long) id << 24 | (long) serverId << 44;
     byte[] bytes = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(header).array();
     return socket.send(bytes, memory, listener.resolve(EndpointFiles.SOCKET));

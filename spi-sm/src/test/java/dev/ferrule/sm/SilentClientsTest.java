@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
@@ -20,11 +21,14 @@ import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.net.URI;
@@ -36,6 +40,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -371,6 +376,69 @@ class SilentClientsTest {
       assertRefused(fake, 1, "");
       assertThat(mappedMemoryFiles()).isLessThanOrEqualTo(before);
       Reference.reachabilityFence(own);
+    }
+  }
+
+  @Test
+  void aClientThatHasFreedItsMemoryHasStoppedWaitingAndBrokenNoRule() throws IOException {
+    try (Listener listener = listen("");
+        SealedFile memory = FakeClient.incompleteMemory()) {
+      FakeClient fake = fake(listener).withFifo();
+      fake.send(FakeClient.CONNECT, 1, 0, memory);
+      ConnectionRequest request = listener.nextRequest();
+      Files.delete(fake.connection(1)); // and its CANCEL is lost
+      assertThatThrownBy(request::accept)
+          .isInstanceOf(ConnectionClosedException.class)
+          .hasMessageContaining("the client stopped waiting");
+    }
+  }
+
+  /** Creates the first end of a ring when the test allows it. */
+  private static final class SlowEnds extends RingFactory {
+    private final CountDownLatch allowed = new CountDownLatch(1);
+
+    @Override
+    public RingConsumer consumer(
+        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+      try {
+        allowed.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      return super.consumer(layout, ring, buffer, fences);
+    }
+  }
+
+  /** As a JVM that loads the classes of a connection meanwhile. */
+  @Test
+  void aClientThatWasTooSlowToConfirmTriesAgain() throws Exception {
+    SlowEnds ends = new SlowEnds();
+    SmProvider slow = new SmProvider(() -> null, ends);
+    try (Listener listener = listen("?connectTimeout=500ms")) {
+      URI address = listener.uri();
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(
+              () -> slow.connect(address, ConnectionOptions.defaults()),
+              task -> Thread.ofPlatform().daemon().start(task));
+      assertThatThrownBy(listener.nextRequest()::accept)
+          .isInstanceOf(OperationTimeoutException.class);
+      ends.allowed.countDown();
+      try (Connection accepted = acceptInTime(listener);
+          Connection client = connecting.get(90, TimeUnit.SECONDS)) {
+        client.sender().send(MemorySegment.ofArray(new byte[1]));
+        accepted.receiver().receive().close();
+      }
+    }
+  }
+
+  /** Accepts a client that may be too slow to confirm several times. */
+  private static Connection acceptInTime(Listener listener) {
+    while (true) {
+      try {
+        return listener.nextRequest().accept();
+      } catch (OperationTimeoutException e) {
+        continue;
+      }
     }
   }
 

@@ -193,7 +193,7 @@ public final class Acceptor {
         if (next != null) {
           return next;
         }
-        tooLate = waiting.size() > 0 ? tooLate(now) : null;
+        tooLate = tooLate(now);
         if (tooLate == null) {
           if (bounded && deadline - now <= 0) {
             return null;
@@ -204,8 +204,15 @@ public final class Acceptor {
         }
       }
       endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
-      tooLate.withdraw();
+      if (isPlaceWanted()) {
+        tooLate.withdraw();
+      }
     }
+  }
+
+  /** Returns whether a client waits, and all places are taken. */
+  private synchronized boolean isPlaceWanted() {
+    return waiting.size() > 0 && offered.size() + confirmed.size() >= MAX_OFFERED;
   }
 
   private long untilNextIsOverdue(long now) {
@@ -231,7 +238,7 @@ public final class Acceptor {
    */
   private @Nullable ServerHandshake tooLate(long now) {
     ServerHandshake next = waiting.next(unconfirmedOffers);
-    if (next == null || offered.size() + confirmed.size() < MAX_OFFERED) {
+    if (next == null || !isPlaceWanted()) {
       return null;
     }
     ServerHandshake latest = null;
@@ -262,15 +269,15 @@ public final class Acceptor {
    * @return whether a client was withdrawn
    */
   public boolean withdrawOverdue() {
-    try {
-      for (ServerHandshake next = oldestOverdue(); next != null; next = oldestOverdue()) {
+    for (ServerHandshake next = oldestOverdue(); next != null; next = oldestOverdue()) {
+      try {
         endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
-        if (next.withdraw()) {
-          return true;
-        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt(); // for the program; this does not wait
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      if (next.withdraw()) {
+        return true;
+      }
     }
     return false;
   }

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -60,6 +61,9 @@ public final class Endpoint {
 
   /** The pause after a failure that may recur at once. */
   private static final long BACK_OFF_NANOS = 100_000_000;
+
+  /** The longest wait of {@link #awaitDatagrams}. */
+  private static final long MAX_WAIT_NANOS = 1_000_000_000;
 
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
@@ -377,18 +381,26 @@ public final class Endpoint {
   /**
    * Waits until the datagrams that have arrived until now are handled. After this process was
    * stopped for a time, that tells a client that has confirmed from one that has not. The
-   * endpoint's own thread does not wait.
+   * endpoint's own thread does not wait, and no other one waits for more than a second: the
+   * endpoint's may be in a close callback that blocks.
    */
   void awaitDatagrams() throws InterruptedException {
-    if (isCurrentThread()) {
-      return;
+    if (!isCurrentThread()) {
+      awaitDatagrams(MAX_WAIT_NANOS);
     }
+  }
+
+  /** As {@link #awaitDatagrams()}, for a given time at most; returns whether they are handled. */
+  boolean awaitDatagrams(long nanos) throws InterruptedException {
     long now = System.nanoTime();
     wakeForOffer();
     synchronized (reading) {
-      while (!stopped && readUntil - now < 0) {
-        reading.wait();
+      long left = nanos;
+      while (!stopped && readUntil - now < 0 && left > 0) {
+        TimeUnit.NANOSECONDS.timedWait(reading, left);
+        left = nanos - (System.nanoTime() - now);
       }
+      return readUntil - now >= 0;
     }
   }
 
@@ -500,7 +512,7 @@ public final class Endpoint {
     }
     if (offersChanged || isDue(offersAt, now)) {
       offersChanged = false;
-      offersAt = tickOffers(now);
+      offersAt = tickOffers();
     }
   }
 
@@ -742,12 +754,9 @@ public final class Endpoint {
   }
 
   /** Repeats offers, or ends them; returns when the next call is due. */
-  private long tickOffers(long now) {
+  private long tickOffers() {
+    long now = System.nanoTime();
     guard(() -> readSocket(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
-    synchronized (reading) {
-      readUntil = now;
-      reading.notifyAll();
-    }
     long next = NEVER;
     Acceptor current = acceptor;
     if (current != null) {
@@ -755,6 +764,10 @@ public final class Endpoint {
         guard(() -> handshake.tick(now));
         next = Math.min(next, handshake.tickAt());
       }
+    }
+    synchronized (reading) {
+      readUntil = now;
+      reading.notifyAll();
     }
     return next;
   }

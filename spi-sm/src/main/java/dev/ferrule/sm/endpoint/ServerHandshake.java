@@ -457,32 +457,25 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /**
-   * Handles a cancellation, or another client that reuses the name; called by the endpoint's
-   * thread. A client that has closed the connection again, and whose ACK was lost, may cancel, too.
+   * Handles a cancellation, or another client that reuses the name. A client that has closed the
+   * connection again, and whose ACK was lost, may cancel, too.
    *
    * @return whether there was no connection
    */
   boolean cancel() {
-    boolean over;
-    synchronized (this) {
-      over = state == State.OFFERED && lookWhetherUsed();
-    }
-    if (!over) {
-      return fail(Failure.CANCELLED);
-    }
-    resolve();
-    return !isConfirmed();
+    return fail(Failure.CANCELLED);
   }
 
   /**
    * Withdraws the offer of an unconfirmed client, so that other clients can be accepted.
    *
-   * @return whether the client had not confirmed
+   * @return whether there was no connection
    */
   boolean withdraw() {
     return fail(Failure.TIMED_OUT);
   }
 
+  /** Returns whether there was no connection; one that the client has used is confirmed. */
   private boolean fail(Failure how) {
     synchronized (this) {
       if (state != State.WAITING && state != State.TAKEN && state != State.OFFERED) {
@@ -491,9 +484,11 @@ public final class ServerHandshake implements WaitingClients.Request {
       if (state == State.WAITING) {
         memory.close();
       }
-      failed(how);
+      if (state != State.OFFERED || !lookWhetherUsed()) {
+        failed(how);
+      }
     }
     resolve();
-    return true;
+    return !isConfirmed();
   }
 }

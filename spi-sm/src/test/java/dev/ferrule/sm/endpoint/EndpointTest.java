@@ -9,6 +9,7 @@ import dev.ferrule.sm.os.Access;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -183,6 +184,57 @@ class EndpointTest {
     @Override
     public void onPeerSilent() {
       silent.countDown();
+    }
+  }
+
+  /** A connection whose callback lasts until another thread waits for the endpoint's. */
+  private static final class Slow extends Calm {
+    final CountDownLatch begun = new CountDownLatch(1);
+    final CountDownLatch over = new CountDownLatch(1);
+
+    @Override
+    public void onPeerSilent() {
+      begun.countDown();
+      try {
+        over.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /** A poll that counts down when it is woken. */
+  private static final class Observed extends EventPoll {
+    volatile CountDownLatch woken = new CountDownLatch(1);
+
+    @Override
+    public void wake() {
+      super.wake();
+      woken.countDown();
+    }
+  }
+
+  /** The request comes after the thread has read the clock, and before it handles offers. */
+  @Test
+  void shouldNotForgetAThreadThatWaitsForDatagramsDuringACallback() throws Exception {
+    endpoint.release();
+    Observed poll = new Observed();
+    endpoint =
+        Endpoint.open(
+            new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), () -> poll);
+    Slow slow = new Slow();
+    try (Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {
+      endpoint.addLink(BROKEN, slow, silentPeer, Duration.ofMillis(10));
+      endpoint.established(BROKEN);
+      await(slow.begun);
+      poll.woken = new CountDownLatch(1);
+      FutureTask<Boolean> waiting =
+          new FutureTask<>(() -> endpoint.awaitDatagrams(TimeUnit.SECONDS.toNanos(90)));
+      Thread.ofPlatform().daemon().start(waiting);
+      await(poll.woken);
+      slow.over.countDown();
+      assertThat(waiting.get()).isTrue();
+      endpoint.removeLink(BROKEN);
     }
   }
 
