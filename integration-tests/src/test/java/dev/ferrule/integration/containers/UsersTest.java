@@ -83,9 +83,9 @@ class UsersTest extends ContainerTest {
     URI listener = URI.create(server.ask("listen " + ADDRESS + ACCESS).split("\\?", 2)[0]);
     server.ask("begin serve");
 
-    member.ask("begin attack " + listener + ACCESS + " 300");
-    client.ask("visit " + listener + ACCESS + " 200");
-    assertThat(member.ask("finish")).isEqualTo(PeerProgram.OK + "150");
+    member.ask("begin attack " + listener + ACCESS + " 200");
+    client.ask("visit " + listener + ACCESS + " 100");
+    assertThat(member.ask("finish")).isEqualTo(PeerProgram.OK + "100");
     client.ask("visit " + listener + ACCESS + " 1");
   }
 }

@@ -94,7 +94,10 @@ public final class Endpoint {
   private volatile boolean linksChanged; // so that keepalives may be due earlier than that
   private volatile boolean offersChanged;
   private final Object reading = new Object();
-  private long readUntil; // all that arrived before is handled, by System.nanoTime; reading's
+
+  /** All that arrived before is handled; by System.nanoTime; guarded by {@link #reading}. */
+  private long readUntil = System.nanoTime();
+
   private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
   private final boolean openToGroup;
   private int retained = 1;
@@ -105,7 +108,6 @@ public final class Endpoint {
       DatagramSender sender,
       Fifo.Reader fifo,
       EventPoll poll) {
-    this.readUntil = System.nanoTime();
     this.directory = directory;
     this.socket = socket;
     this.sender = sender;
