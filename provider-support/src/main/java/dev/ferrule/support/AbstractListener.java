@@ -157,17 +157,19 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
           break;
         }
         hasLookedAgain = true;
+        continue;
       } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
         LOGGER.log(System.Logger.Level.DEBUG, "accepting a client failed; trying the next one", e);
-        if (bounded && deadline - System.nanoTime() <= 0) {
-          break; // clients that are refused must not hold the caller
-        }
       } catch (ConnectionClosedException e) {
         if (!e.closedByPeer()) {
           throw e;
         }
       } catch (InterruptedException e) {
         throw interrupted(e);
+      }
+      // A stream of clients that fail must not hold the caller.
+      if (bounded && deadline - System.nanoTime() <= 0) {
+        break;
       }
     }
     throw noClient();

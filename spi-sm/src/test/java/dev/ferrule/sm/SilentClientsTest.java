@@ -393,6 +393,25 @@ class SilentClientsTest {
     }
   }
 
+  @Test
+  void clientsThatHaveStoppedWaitingDoNotHoldACallPastItsDeadline() throws IOException {
+    try (Listener listener = listen(PATIENT);
+        SealedFile memory = FakeClient.incompleteMemory()) {
+      FakeClient fake = fake(listener).withFifo();
+      fake.send(FakeClient.CONNECT, 1, 0, memory);
+      fake.send(FakeClient.CONNECT, 2, 0, memory);
+      fake.send(FakeClient.CONNECT, 3, 0, null);
+      assertRefused(fake, 3); // so the listener has processed the earlier requests
+      Files.delete(fake.connection(1));
+      Files.delete(fake.connection(2));
+
+      assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+          .isInstanceOf(OperationTimeoutException.class);
+
+      assertThat(listener.pollRequest()).isNotNull();
+    }
+  }
+
   /** Creates the first end of a ring when the test allows it. */
   private static final class SlowEnds extends RingFactory {
     private final CountDownLatch allowed = new CountDownLatch(1);

@@ -74,7 +74,8 @@ final class FaultyLibrary {
       LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK() | LibC.EFD_SEMAPHORE());
   private volatile CompletionStatus sends = CompletionStatus.SUCCESS;
   private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
-  private final AtomicInteger emptyReads = new AtomicInteger(); // of events
+  private volatile int reported; // events
+  private volatile int handled; // events
   private boolean requestPending; // by the last event; the event thread's
   private final AtomicInteger requestsTaken = new AtomicInteger();
   private final Queue<List<Integer>> sendPosts = new ConcurrentLinkedQueue<>(); // flags of each
@@ -133,6 +134,7 @@ final class FaultyLibrary {
           default -> lastQueuePair;
         };
     events.add(new AsyncEvent(type, type.ordinal(), element));
+    reported++; // only by the test's thread
     try (Arena arena = Arena.ofConfined()) {
       LibC.write(eventDescriptor, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
     }
@@ -140,8 +142,7 @@ final class FaultyLibrary {
 
   /** Waits until the rdmaContext has handled all events. */
   void awaitEventsTaken() {
-    int before = emptyReads.get();
-    Task.await("events were handled", () -> events.isEmpty() && emptyReads.get() > before);
+    Task.await("events were handled", () -> handled == reported);
   }
 
   /** Waits until the event thread has handled a connect request. */
@@ -243,9 +244,10 @@ final class FaultyLibrary {
         try (Arena arena = Arena.ofConfined()) {
           LibC.read(eventDescriptor, arena.allocate(Long.BYTES), Long.BYTES);
         }
+        int reportedBefore = reported;
         AsyncEvent event = events.poll();
         if (event == null) {
-          emptyReads.incrementAndGet(); // earlier events were handled
+          handled = reportedBefore; // by this thread, before it read again
           return -Errno.EAGAIN;
         }
         MemorySegment memory = (MemorySegment) arguments[1];
