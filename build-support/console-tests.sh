@@ -22,23 +22,95 @@ set_jvm() {
     -Djunit.jupiter.execution.timeout.threaddump.enabled=true -cp "$FERRULE_TEST_CLASS_PATH" "$@")
 }
 
-# Sets selection: the launcher's arguments for the tests of package $1 with tag $2. Those that are tagged "whole" run if
-# FERRULE_WHOLE is set. FERRULE_TESTS selects of these by a regular expression, as TestPick.java describes.
+# Sets selection: the launcher's arguments for the tests of package $1 with the tags of expression $2. Those that are
+# tagged "whole" run if FERRULE_WHOLE is set. FERRULE_TESTS selects of these by a regular expression, as TestPick.java
+# describes.
 set_selection() {
   jvm+=("-Dferrule.tests.pick=${FERRULE_TESTS:-}")
-  selection=(--select-package "$1" --include-tag "$2" '--include-classname=.*')
-  [ -n "${FERRULE_WHOLE:-}" ] || selection+=(--exclude-tag whole)
+  filters=(--include-tag "$2" '--include-classname=.*')
+  [ -n "${FERRULE_WHOLE:-}" ] || filters+=(--exclude-tag whole)
+  selection=(--select-package "$1" "${filters[@]}")
 }
 
-# Prints how many test methods are selected. The launcher's own count lacks those with parameters.
-count_selected() {
+# Prints the unique ids of the selected test methods. The launcher's own count lacks those with parameters.
+list_selected() {
   local tests
   if ! tests=$("${jvm[@]}" org.junit.platform.console.ConsoleLauncher discover --disable-banner --disable-ansi-colors \
     --details=verbose "${selection[@]}" </dev/null 2>&1); then
     grep -m 1 PatternSyntaxException <<<"$tests" >&2 || tail -n 3 <<<"$tests" >&2
     return 1
   fi
-  grep -cE 'uniqueId: .*\[(method|test-template|test-factory|property):[^]]*\]$' <<<"$tests" || true
+  sed -nE 's/.*uniqueId: (.*\[(method|test-template|test-factory|property):[^]]*\])$/\1/p' <<<"$tests"
+}
+
+# Prints how many test methods are selected.
+count_selected() {
+  local methods
+  methods=$(list_selected) || return 1
+  grep -c . <<<"$methods" || true
+}
+
+# Sets launcher: the arguments of a JVM that runs the tests of a selection and reports to folder $1.
+set_launcher() {
+  launcher=("-Dferrule.tests.results=$1/results.tsv"
+    "-XX:ErrorFile=$1/hs_err_pid%p.log"
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors
+    --details=summary --fail-if-no-tests "${@:2}")
+}
+
+# run_groups FOLDER FUNCTION: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time. FUNCTION is
+# called for each with a folder for its reports and its selection. A JVM that crashes is repeated once: that is for
+# emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed, and 1 if only tests have failed.
+run_groups() {
+  local folder=$1 groups group number=0 code result=0
+  if [[ ${selection[0]} = --select-unique-id=* ]]; then
+    run_group "$folder/1" "$2" "${selection[@]}"
+  else
+    groups=$(class_groups) || return
+    while read -ra group; do
+      number=$((number + 1))
+      [ "$(jobs -rp | wc -l)" -lt "$GROUPS_AT_ONCE" ] || wait -n
+      run_group "$folder/$number" "$2" "${group[@]/#/--select-class=}" "${filters[@]}" &
+    done <<<"$groups"
+    wait
+  fi
+  cat "$folder"/*/results.tsv | grep -v '^ENDED$' >"$folder/results.tsv" || true
+  for group in "$folder"/*/; do
+    code=$(<"${group}code")
+    [ "$code" = 0 ] || [ "$result" -gt 1 ] || result=$code
+    tail -n 1 "${group}results.tsv" | grep -qx ENDED || result=$((code > 1 ? code : 125))
+  done
+  [ "$result" -gt 1 ] || echo ENDED >>"$folder/results.tsv"
+  return "$result"
+}
+
+GROUPS_AT_ONCE=2
+GROUP_SIZE=40  # methods; each group starts a machine and a JVM, which takes a few seconds
+
+# Prints the classes of the selected tests, a line for each group. Those with most methods come last, alone: they are the
+# contracts, of which one is as long as the other, so that no long group remains when all others have ended.
+class_groups() {
+  local methods
+  methods=$(list_selected) || return
+  sed -E 's/^[^/]*\/\[class:([^]]*)\].*/\1/' <<<"$methods" | sort | uniq -c | sort -n | awk -v size="$GROUP_SIZE" '
+    { sum += $1; printf "%s", $2; if (sum >= size) { print ""; sum = 0 } else { printf " " } }
+    END { if (sum > 0) print "" }'
+}
+
+run_group() {
+  local folder=$1 function=$2 code=0
+  shift 2
+  mkdir "$folder"
+  : >"$folder/results.tsv"
+  "$function" "$folder" "$@" || code=$?
+  case $code in
+    134 | 139)
+      echo "a JVM died with $code, which emulation can cause: its tests are repeated, once"
+      code=0
+      "$function" "$folder" "$@" || code=$?
+      ;;
+  esac
+  echo "$code" >"$folder/code"
 }
 
 # run_attempts REPORTS FUNCTION: runs the selected tests by FUNCTION, which is called with the folder of the attempt's
@@ -49,10 +121,7 @@ run_attempts() {
   rm -rf -- "$reports"
   for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
     mkdir -p "$reports/$attempt"
-    launcher=("-Dferrule.tests.results=$reports/$attempt/results.tsv"
-      "-XX:ErrorFile=$reports/$attempt/hs_err_pid%p.log"
-      org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors
-      --details=summary --fail-if-no-tests "${selection[@]}")
+    set_launcher "$reports/$attempt" "${selection[@]}"
     code=0
     "$2" "$reports/$attempt" || code=$?
     mapfile -t failed < <(awk -F '\t' '$1 == "FAILED" { print $4 }' "$reports/$attempt/results.tsv" 2>/dev/null)

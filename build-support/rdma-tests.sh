@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests that need an RDMA device, where one is available: rdma-tests.sh device|two-hosts REPORTS [JVM-OPTION…]
-# "device" are those tagged "rdma", on one host; "two-hosts" those tagged "rdma-two", on two virtual machines, which cut
-# the wire between them. FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in
-# any state of the device. Called by ./test; see console-tests.sh for how tests are selected and repeated.
+# "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if that
+# works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on two
+# virtual machines, which cut the wire between them, and those tagged "huge-pages", which User-Mode Linux does not have.
+# FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any state of the device.
+# Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/console-tests.sh"
 part=$1
@@ -22,6 +24,22 @@ on_one_host() {
     "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
+# Returns whether the tests on one host run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
+has_uml() {
+  [ -z "${FERRULE_RDMA_DEVICE:-}${FERRULE_WHOLE:-}" ] || return 1
+  ! "$root/with-rxe" --host true >/dev/null 2>&1 || return 1
+  "$root/build-support/rxe/uml.sh" prepare || { echo "the tests run in QEMU, which takes longer"; return 1; }
+}
+
+in_uml() { run_groups "$1" group_in_uml; }
+
+group_in_uml() {
+  local folder=$1
+  shift
+  set_launcher /run/rxe/job "$@"
+  "$root/build-support/rxe/uml.sh" run "$folder" 3600 "${jvm[@]}" "${launcher[@]}"
+}
+
 # The tests run on the first host; on the second a program starts processes for them.
 on_two_hosts() {
   # shellcheck disable=SC2016 # for the shell in there
@@ -34,9 +52,14 @@ case $part in
   device)
     set_selection dev.ferrule.integration.rdma rdma
     run=on_one_host
+    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then
+      filters+=(--exclude-tag huge-pages)
+      selection+=(--exclude-tag huge-pages)
+      run=in_uml
+    fi
     ;;
   two-hosts)
-    set_selection dev.ferrule.integration.rdma rdma-two
+    set_selection dev.ferrule.integration.rdma 'rdma-two | huge-pages'
     run=on_two_hosts
     ;;
 esac

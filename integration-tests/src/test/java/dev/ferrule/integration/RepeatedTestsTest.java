@@ -19,29 +19,46 @@ class RepeatedTestsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
 
+  /** The exit code of a process that dies of it, as a JVM does after an error of its own. */
+  private static final int SIGABRT = 134;
+
   @TempDir private Path folder;
 
   /** The results of a part and of the report. */
   private record Ended(int part, int report, List<String> lines, List<String> flaky) {}
 
   private Ended run(String pick) throws Exception {
+    return run(pick, "direct");
+  }
+
+  /** As on the emulated device, in a JVM for each class. */
+  private Ended runInGroups(String pick) throws Exception {
+    return run(pick, "in_groups");
+  }
+
+  private Ended run(String pick, String function) throws Exception {
     int part =
         bash(
             """
             set -euo pipefail
+            ulimit -c 0
             export FERRULE_TEST_CLASS_PATH=$3
             . "$1/build-support/console-tests.sh"
-            set_jvm -Dferrule.samples.folder="$PWD" -XX:-CreateCoredumpOnCrash
+            set_jvm -Dferrule.samples.folder="$PWD"
             FERRULE_TESTS=$2 set_selection dev.ferrule.integration.samples sample
+            GROUP_SIZE=1
             direct() { "${jvm[@]}" "${launcher[@]}"; }
+            group() { set_launcher "$@"; "${jvm[@]}" "${launcher[@]}"; }
+            in_groups() { run_groups "$1" group; }
             mkdir -p run target
             : >run/started
-            run_attempts "$PWD/run/part" direct
+            run_attempts "$PWD/run/part" "$4"
             """,
             "part.log",
             CHECKOUT.toString(),
             pick,
-            System.getProperty("java.class.path"));
+            System.getProperty("java.class.path"),
+            function);
     return report(part);
   }
 
@@ -114,7 +131,7 @@ class RepeatedTestsTest {
   @Test
   void aCrashOfTheJvmFailsTheRunAndIsNotRepeated() throws Exception {
     Ended ended = run("#(passes|failsOnce|crashes)$");
-    assertThat(ended.part()).as("as a test that fails, for want of a core dump").isEqualTo(1);
+    assertThat(ended.part()).isEqualTo(SIGABRT);
     assertThat(ended.report()).isEqualTo(1);
     assertThat(ended.lines())
         .anyMatch(line -> line.startsWith("  part: the JVM ended before its tests"));
@@ -122,6 +139,49 @@ class RepeatedTestsTest {
     try (Stream<Path> reports = Files.list(folder.resolve("run/part/1"))) {
       assertThat(reports).anyMatch(file -> file.getFileName().toString().startsWith("hs_err_pid"));
     }
+  }
+
+  @Test
+  void groupsOfClassesRunInTheirOwnJvmsAndAreReportedTogether() throws Exception {
+    Ended ended = runInGroups("#(passes|passesToo|failsOnce|failsOnceToo)$");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.report()).as("%s", ended).isZero();
+    assertThat(ended.flaky())
+        .hasSize(2)
+        .anySatisfy(line -> assertThat(line).startsWith("part: Samples#failsOnce: "))
+        .anySatisfy(line -> assertThat(line).startsWith("part: OtherSamples#failsOnceToo: "));
+    assertThat(ended.lines()).endsWith("4 passed, 0 failed, 0 skipped");
+    assertThat(runs("passes")).isEqualTo(1);
+    assertThat(runs("failsOnceToo")).isEqualTo(2);
+    assertThat(folder.resolve("run/part/1/2/results.tsv")).exists();
+    assertThat(folder.resolve("run/part/2/2")).as("the repetition's").doesNotExist();
+  }
+
+  @Test
+  void aTestThatFailsEachTimeFailsTheRunOfItsGroup() throws Exception {
+    Ended ended = runInGroups("#(passesToo|failsAlways)$");
+    assertThat(ended.part()).isEqualTo(1);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(ended.lines()).endsWith("1 passed, 1 failed, 0 skipped");
+  }
+
+  @Test
+  void aGroupWhoseJvmCrashesIsRepeatedOnceAndTheOthersAreNot() throws Exception {
+    Ended ended = runInGroups("#(crashesOnce|passesToo)$");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.report()).as("%s", ended).isZero();
+    assertThat(ended.lines()).endsWith("2 passed, 0 failed, 0 skipped");
+    assertThat(runs("passesToo")).isEqualTo(1);
+  }
+
+  @Test
+  void aGroupWhoseJvmCrashesTwiceFailsTheRun() throws Exception {
+    Ended ended = runInGroups("#(crashes|passesToo)$");
+    assertThat(ended.part()).isEqualTo(SIGABRT);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(runs("crashes")).isEqualTo(2);
+    assertThat(ended.lines())
+        .anyMatch(line -> line.startsWith("  part: the JVM ended before its tests"));
   }
 
   @Test

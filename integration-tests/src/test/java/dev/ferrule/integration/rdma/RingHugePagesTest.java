@@ -12,10 +12,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rings in huge pages, which an emulated machine allocates, and other machines must have. */
 @RdmaTest
+@Tag("huge-pages")
 class RingHugePagesTest {
 
   private static final Path SETTING = Path.of("/proc/sys/vm/nr_hugepages");

@@ -25,7 +25,7 @@ class Samples {
   private static final String FOLDER = "ferrule.samples.folder";
 
   /** Returns how often the caller's test has run, including this time. */
-  private static int runs(String test) throws IOException {
+  static int runs(String test) throws IOException {
     Path folder =
         Files.createDirectories(Path.of(System.getProperty(FOLDER)).resolve("runs").resolve(test));
     Files.createTempFile(folder, "run", "");
@@ -64,6 +64,13 @@ class Samples {
   void crashes() throws IOException {
     runs("crashes");
     MemorySegment.ofAddress(1L << 45).reinterpret(8).set(ValueLayout.JAVA_LONG, 0, 1);
+  }
+
+  @Test
+  void crashesOnce() throws IOException {
+    if (runs("crashesOnce") == 1) {
+      crashes();
+    }
   }
 
   /** A class that cannot be initialized the first time. */

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +63,7 @@ class EvaluationHostTest {
   private final List<ServerSettings> started = new CopyOnWriteArrayList<>();
   private final AtomicInteger ports = new AtomicInteger(1000);
   private final List<AutoCloseable> opened = new ArrayList<>();
+  private final Map<EvaluationHost, Thread> threads = new ConcurrentHashMap<>();
 
   /** Starts servers that only exist here. */
   private final Servers servers =
@@ -97,8 +99,14 @@ class EvaluationHostTest {
     EvaluationHost host =
         new EvaluationHost(address, TOKEN, () -> machine, servers, problems::add, patience);
     opened.add(host);
-    Thread.ofPlatform().daemon().start(host::run);
+    threads.put(host, Thread.ofPlatform().daemon().start(host::run));
     return host;
+  }
+
+  /** Closes a host; until its thread has ended, the kernel may still accept clients. */
+  private void end(EvaluationHost host) throws InterruptedException {
+    host.close();
+    Objects.requireNonNull(threads.get(host)).join();
   }
 
   private static InetSocketAddress address(EvaluationHost host) {
@@ -167,7 +175,7 @@ class EvaluationHostTest {
   void aHostThatListensLaterIsWaitedFor() throws Exception {
     EvaluationHost gone = host(PATIENCE);
     InetSocketAddress address = address(gone);
-    gone.close();
+    end(gone);
     List<String> said = new CopyOnWriteArrayList<>();
     EvaluationHost[] later = new EvaluationHost[1];
     try (RemoteServers remote =
