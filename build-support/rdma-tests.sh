@@ -3,7 +3,7 @@
 # Runs the tests that need an RDMA device, where one is available: rdma-tests.sh device|two-hosts REPORTS [JVM-OPTION…]
 # "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if that
 # works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on two
-# virtual machines, which cut the wire between them, and those tagged "huge-pages", which User-Mode Linux does not have.
+# virtual machines, which cut the wire between them, and those tagged "huge-pages", which only QEMU has.
 # FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any state of the device.
 # Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
@@ -50,13 +50,10 @@ on_two_hosts() {
 
 case $part in
   device)
-    set_selection dev.ferrule.integration.rdma rdma
+    # Where the device is emulated, those of huge pages run in the other part.
+    set_selection dev.ferrule.integration.rdma "rdma${FERRULE_RDMA_DEVICE:+ | huge-pages}"
     run=on_one_host
-    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then
-      filters+=(--exclude-tag huge-pages)
-      selection+=(--exclude-tag huge-pages)
-      run=in_uml
-    fi
+    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_uml; fi
     ;;
   two-hosts)
     set_selection dev.ferrule.integration.rdma 'rdma-two | huge-pages'

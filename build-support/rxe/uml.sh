@@ -78,8 +78,7 @@ build_kernel() {
     scripts/kconfig/merge_config.sh -m .config "$parts/uml.options"
     make olddefconfig
     make -j"$(nproc)" linux
-    rm -rf "$cache"/uml-*
-    mkdir "${kernel%/*}"
+    mkdir -p "${kernel%/*}"
     # by a rename, so that a file that exists is complete
     install -s linux "$kernel.new"
     mv "$kernel.new" "$kernel"
@@ -92,7 +91,7 @@ sources_package() {
 }
 
 run_in_uml() {
-  local job=$1 limit=$2 code=0 options=()
+  local job=$1 limit=$2 code=0 options free
   shift 2
   {
     export -p
@@ -104,7 +103,8 @@ run_in_uml() {
   rm -f "$job/code"
   : >"$job/out"
   # Its memory is a file, which needs room.
-  [ "$(df -m --output=avail /dev/shm | tail -n 1)" -ge "$MEMORY" ] || export TMPDIR=$job
+  free=$(df -m --output=avail /dev/shm 2>/dev/null | tail -n 1)
+  [ "${free:-0}" -ge "$MEMORY" ] || export TMPDIR=$job
   # The folder is the current one of this process: in an option, its name would need quotes.
   options=(mem=${MEMORY}M uml_dir=uml/ umid=ferrule rootfstype=hostfs rootflags=/ ro "init=\"$parts/uml-init\"" con=null
     con0=null,fd:1 quiet panic=-1 noreboot)

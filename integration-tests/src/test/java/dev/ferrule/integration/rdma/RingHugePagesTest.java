@@ -15,8 +15,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Rings in huge pages, which an emulated machine allocates, and other machines must have. */
-@RdmaTest
+/**
+ * Rings in huge pages, which an emulated machine allocates, and other machines must have. They run
+ * with the tests of two hosts, as User-Mode Linux has no huge pages.
+ */
 @Tag("huge-pages")
 class RingHugePagesTest {
 
