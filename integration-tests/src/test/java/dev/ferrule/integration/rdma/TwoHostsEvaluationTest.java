@@ -40,7 +40,7 @@ class TwoHostsEvaluationTest {
         RemoteProcess.start(
             Main.class, ("serve --for-evaluation " + peer + ":0" + TOKEN).trim().split(" +"))) {
       String line =
-          "evaluate --provider sendrecv --quick --only latency --rounds 1 --messages 50 --server "
+          "evaluate --provider sendrecv --quick --only inline --rounds 1 --messages 50 --server "
               + serving.line()
               + TOKEN
               + "--out "

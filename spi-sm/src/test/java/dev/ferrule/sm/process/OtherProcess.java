@@ -33,6 +33,7 @@ final class OtherProcess implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of(
+            "-XX:TieredStopAtLevel=1", // most processes live for a second
             "-XX:+UseSerialGC",
             "-Xmx256m",
             "--enable-native-access=ALL-UNNAMED",
