@@ -59,14 +59,17 @@ set_launcher() {
 }
 
 # run_groups FOLDER FUNCTION: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time. FUNCTION is
-# called for each with a folder for its reports and its selection. A JVM that crashes is repeated once: that is for
+# called for each with a folder for its reports and its selection. One JVM may crash, and is repeated: that is for
 # emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed, and 1 if only tests have failed.
 run_groups() {
   local folder=$1 groups group number=0 code result=0
+  trap 'kill $(jobs -p) 2>/dev/null; exit 143' INT TERM
   if [[ ${selection[0]} = --select-unique-id=* ]]; then
+    number=1
     run_group "$folder/1" "$2" "${selection[@]}"
   else
     groups=$(class_groups) || return
+    [ "$groups" ] || { echo "no test is selected"; return 2; }
     while read -ra group; do
       number=$((number + 1))
       [ "$(jobs -rp | wc -l)" -lt "$GROUPS_AT_ONCE" ] || wait -n
@@ -74,11 +77,12 @@ run_groups() {
     done <<<"$groups"
     wait
   fi
-  cat "$folder"/*/results.tsv | grep -v '^ENDED$' >"$folder/results.tsv" || true
-  for group in "$folder"/*/; do
-    code=$(<"${group}code")
+  trap - INT TERM
+  for ((group = 1; group <= number; group++)); do
+    code=$(cat "$folder/$group/code") || code=125
+    grep -v '^ENDED$' "$folder/$group/results.tsv" >>"$folder/results.tsv" || true
+    tail -n 1 "$folder/$group/results.tsv" | grep -qx ENDED || [ "$code" -gt 1 ] || code=125
     [ "$code" = 0 ] || [ "$result" -gt 1 ] || result=$code
-    tail -n 1 "${group}results.tsv" | grep -qx ENDED || result=$((code > 1 ? code : 125))
   done
   [ "$result" -gt 1 ] || echo ENDED >>"$folder/results.tsv"
   return "$result"
@@ -100,17 +104,27 @@ class_groups() {
 run_group() {
   local folder=$1 function=$2 code=0
   shift 2
-  mkdir "$folder"
-  : >"$folder/results.tsv"
+  mkdir "$folder" || return
   "$function" "$folder" "$@" || code=$?
-  case $code in
-    134 | 139)
-      echo "a JVM died with $code, which emulation can cause: its tests are repeated, once"
-      code=0
-      "$function" "$folder" "$@" || code=$?
-      ;;
-  esac
+  # The first that crashes makes the folder.
+  if { [ "$code" = 134 ] || [ "$code" = 139 ]; } && mkdir "${folder%/*}/crashed" 2>/dev/null; then
+    echo "a JVM died with $code, which emulation can cause: its tests are repeated, once"
+    mv "$folder"/*.tsv "$folder"/hs_err* "$folder/console" "${folder%/*}/crashed" 2>/dev/null || true
+    code=0
+    "$function" "$folder" "$@" || code=$?
+    keep_failures "${folder%/*}/crashed/results.tsv" "$folder/results.tsv" || [ "$code" != 0 ] || code=1
+  fi
   echo "$code" >"$folder/code"
+}
+
+# Adds the failures before a crash, of file $1, to the results of the repetition, so that they are repeated as any other.
+# Returns 1 if there are some.
+keep_failures() {
+  local failures
+  failures=$(grep '^FAILED' "$1") || return 0
+  { echo "$failures"; cat "$2"; } >"$2.all"
+  mv "$2.all" "$2"
+  return 1
 }
 
 # run_attempts REPORTS FUNCTION: runs the selected tests by FUNCTION, which is called with the folder of the attempt's

@@ -37,7 +37,7 @@ group_in_uml() {
   local folder=$1
   shift
   set_launcher /run/rxe/job "$@"
-  "$root/build-support/rxe/uml.sh" run "$folder" 3600 "${jvm[@]}" "${launcher[@]}"
+  setpriv --pdeathsig TERM "$root/build-support/rxe/uml.sh" run "$folder" 3600 "${jvm[@]}" "${launcher[@]}"
 }
 
 # The tests run on the first host; on the second a program starts processes for them.

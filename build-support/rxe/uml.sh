@@ -7,8 +7,8 @@
 #   uml.sh prepare
 #       fetches and builds the kernel, unless it is cached, and boots it once
 #   uml.sh run FOLDER SECONDS COMMAND [ARG…]
-#       runs COMMAND in the caller's environment and folder, as root, on the host's files; changes to them are lost, except
-#       those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has ended. Exits with its code, with
+#       runs COMMAND in the caller's environment and folder, as root, on the host's files (not those in /run and /dev/shm);
+#       changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has ended. Exits with its code, with
 #       124 after so many seconds, or with 125 if UML fails.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -18,7 +18,8 @@ with_tools=''
 # shellcheck source=build-support/rxe/packages.sh
 . "$parts/packages.sh"
 
-MEMORY=3072  # MiB; a sparse file in /dev/shm
+MEMORY=3072  # MiB; a sparse file
+LITTLE_MEMORY=2048  # MiB of this machine; less may not suffice for two machines with a few JVMs each
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/ferrule/rxe
 # Another kernel if its options change.
 kernel=$cache/uml-$(sha256sum <"$parts/uml.options" | cut -c 1-16)/linux
@@ -27,16 +28,18 @@ say() { echo "uml: $*" >&2; }
 
 prepare() {
   [ "$(uname -m)" = x86_64 ] || { say "only x86-64 is supported"; exit 1; }
+  [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge "$LITTLE_MEMORY" ] \
+    || { say "less than $LITTLE_MEMORY MiB of memory is available"; exit 1; }
   mkdir -p "$cache"
   run=$(mktemp -d "${TMPDIR:-/tmp}/ferrule-uml.XXXXXX")
   trap 'rm -rf -- "$run"' EXIT
   ensure_packages missing_for_uml || exit 1
-  (
-    flock 9
+  {
+    flock -n 9 || { say "waiting for another run, which builds the kernel"; flock 9; }
     [ -x "$kernel" ] || build_kernel
-  ) 9>"$cache/uml.lock"
+  } 9>"$cache/uml.lock"
   mkdir "$run/probe"
-  "${BASH_SOURCE[0]}" run "$run/probe" 60 true || { say "UML does not work here"; exit 1; }
+  (run_in_uml "$run/probe" 60 true) || { say "UML does not work here"; exit 1; }
 }
 
 missing_for_uml() {
@@ -61,73 +64,110 @@ build_kernel() {
   fi
   [ "$package" ] || { say "no package of a kernel's sources found; try: sudo apt-get update"; exit 1; }
   say "building a kernel, once, of $package; this takes 5 to 15 minutes"
-  (
-    cd "$run"
-    # As root, apt-get would download as an unprivileged user, without write permission here.
-    quiet_apt 900 download -o APT::Sandbox::User=root "$package" \
-      || { [ "$(id -u)" -eq 0 ] && quiet_apt 300 update && quiet_apt 900 download -o APT::Sandbox::User=root "$package"; }
-    dpkg-deb -x "$package"_*.deb .
-    mkdir tree
-    # Other files of drivers and of sound would need a gigabyte.
-    tar -xf usr/src/linux-source-*.tar.* -C tree --strip-components 1 --wildcards \
-      --exclude='*/drivers/gpu/*.[ch]' --exclude='*/drivers/net/wireless/*.[ch]' --exclude='*/sound/*.[ch]' \
-      --exclude='*/Documentation/*.rst' --exclude='*/tools/testing'
-    cd tree
-    export ARCH=um
-    make tinyconfig
-    scripts/kconfig/merge_config.sh -m .config "$parts/uml.options"
-    make olddefconfig
-    make -j"$(nproc)" linux
-    mkdir -p "${kernel%/*}"
-    # by a rename, so that a file that exists is complete
-    install -s linux "$kernel.new"
-    mv "$kernel.new" "$kernel"
-  ) >"$run/log" 2>&1 </dev/null || { tail -n 5 "$run/log" >&2; say "cannot build the kernel"; exit 1; }
-  say "the kernel took $((SECONDS - started)) s; it is kept in $cache"
+  (compile_kernel "$package") >"$run/log" 2>&1 </dev/null \
+    || { tail -n 5 "$run/log" >&2; say "cannot build the kernel"; exit 1; }
+  say "the kernel took $((SECONDS - started)) s; it is kept in ${kernel%/*}"
 }
 
 sources_package() {
-  apt-cache pkgnames linux-source- 2>/dev/null | grep -xE 'linux-source-[0-9.]+' | sort -V | tail -n 1
+  apt-cache pkgnames linux-source- 2>/dev/null | grep -xE 'linux-source-[0-9.]+' | sort -V | tail -n 1 || true
+}
+
+# Puts the kernel into the cache if each step succeeds. Other files of drivers and of sound would need a gigabyte.
+compile_kernel() {
+  export ARCH=um
+  # merge_config.sh takes no path with a space
+  cp "$parts/uml.options" "$run/options" \
+    && cd "$run" \
+    && { download "$1" || { [ "$(id -u)" -eq 0 ] && quiet_apt 300 update && download "$1"; }; } \
+    && dpkg-deb -x "$1"_*.deb . \
+    && mkdir tree \
+    && tar -xf usr/src/linux-source-*.tar.* -C tree --strip-components 1 --wildcards \
+      --exclude='*/drivers/gpu/*.[ch]' --exclude='*/drivers/net/wireless/*.[ch]' --exclude='*/sound/*.[ch]' \
+      --exclude='*/Documentation/*.rst' --exclude='*/tools/testing' \
+    && cd tree \
+    && make tinyconfig \
+    && scripts/kconfig/merge_config.sh -m .config ../options \
+    && make olddefconfig \
+    && grep -qx CONFIG_RDMA_RXE=y .config \
+    && make -j"$(nproc)" linux \
+    && mkdir -p "${kernel%/*}" \
+    && install -s linux "$kernel.new" \
+    && mv "$kernel.new" "$kernel" # so that a file that exists is complete
+}
+
+# As root, apt-get would download as an unprivileged user, without write permission here.
+download() {
+  quiet_apt 900 download -o APT::Sandbox::User=root "$1"
 }
 
 run_in_uml() {
-  local job=$1 limit=$2 code=0 options free
+  local job limit=$2 code=0 options started=$SECONDS
+  job=$(cd "$1" && pwd) || exit 125
   shift 2
-  {
-    export -p
-    printf 'export FERRULE_RXE_DEVICE=rxe0 FERRULE_RXE_ADDRESS=10.77.0.1 FERRULE_RXE_VM=uml\n'
-    printf 'cd %q || exit 125\n' "$PWD"
-    printf '%q ' "$@"
-    echo
-  } >"$job/command.sh"
   rm -f "$job/code"
   : >"$job/out"
-  # Its memory is a file, which needs room.
-  free=$(df -m --output=avail /dev/shm 2>/dev/null | tail -n 1)
-  [ "${free:-0}" -ge "$MEMORY" ] || export TMPDIR=$job
+  (
+    umask 077 # the environment may have secrets
+    {
+      export -p
+      printf 'export FERRULE_RXE_DEVICE=rxe0 FERRULE_RXE_ADDRESS=10.77.0.1 FERRULE_RXE_VM=uml\n'
+      printf 'cd %q || exit 125\n' "$PWD"
+      printf '%q ' "$@"
+      echo
+    } >"$job/command.sh"
+  )
   # The folder is the current one of this process: in an option, its name would need quotes.
   options=(mem=${MEMORY}M uml_dir=uml/ umid=ferrule rootfstype=hostfs rootflags=/ ro "init=\"$parts/uml-init\"" con=null
     con0=null,fd:1 quiet panic=-1 noreboot)
   # Killed with this process.
   (
+    unset TMP TEMP
+    TMPDIR=$(memory_folder "$job")
+    export TMPDIR
     cd "$job"
     exec setpriv --pdeathsig KILL timeout --foreground --kill-after=10 "$limit" \
       setpriv --pdeathsig KILL "$kernel" "${options[@]}" </dev/null >console 2>&1
   ) || code=$?
   cat "$job/out"
-  if [ -s "$job/code" ]; then exit "$(<"$job/code")"; fi
-  if [ "$code" = 124 ] || [ "$code" = 137 ]; then
+  rm -rf "$job/command.sh" "$job/uml"
+  if [ -s "$job/code" ]; then
+    # such as a process that was killed for want of memory
+    if grep -vE '^(reboot: Power down|Warning: tempdir)' "$job/console" | grep -q .; then show_console "UML's kernel said"; fi
+    exit "$(<"$job/code")"
+  fi
+  if [ $((SECONDS - started)) -ge "$limit" ]; then
     say "time limit of $limit s exceeded"
     exit 124
   fi
-  say "UML ended with $code; the end of its console:"
-  tail -n 15 "$job/console" | sed 's/^/  /' >&2
+  show_console "UML ended with $code; the end of its console"
   exit 125
+}
+
+show_console() {
+  say "$1:"
+  tail -n 15 "$job/console" | sed 's/^/  /' >&2
+  ! grep -q 'max_map_count' "$job/console" || say "a larger vm.max_map_count of this machine prevents that (sysctl)"
+}
+
+# Prints where a machine's memory is: where there is room for that of two, and it can be executed; otherwise in folder $1.
+memory_folder() {
+  local free
+  free=$(df -m --output=avail /dev/shm 2>/dev/null | tail -n 1) || free=0
+  if [ "$free" -ge $((2 * MEMORY)) ] && ! findmnt -no OPTIONS -T /dev/shm | grep -qw noexec; then
+    echo /dev/shm
+  else
+    echo "$1"
+  fi
 }
 
 case ${1:-} in
   prepare) prepare ;;
-  run) shift; run_in_uml "$@" ;;
+  run)
+    shift
+    [ $# -ge 3 ] || { say "usage: uml.sh run FOLDER SECONDS COMMAND [ARG…]"; exit 2; }
+    run_in_uml "$@"
+    ;;
   *) say "unknown command ${1:-}"; exit 2 ;;
 esac
 exit

@@ -175,6 +175,42 @@ class RepeatedTestsTest {
   }
 
   @Test
+  void aTestThatFailsBeforeItsJvmCrashesIsRepeatedAsAnyOther() throws Exception {
+    Ended ended = runInGroups("#(failsOnce|crashesOnce)$");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.report()).as("%s", ended).isZero();
+    assertThat(ended.flaky()).hasSize(1).first().asString().contains("#failsOnce");
+    assertThat(runs("failsOnce")).as("with the crash, repeated, and alone").isEqualTo(3);
+  }
+
+  @Test
+  void aSecondGroupWhoseJvmCrashesFailsTheRun() throws Exception {
+    Ended ended = runInGroups("#(crashesOnce|crashesOnceToo)$");
+    assertThat(ended.part()).isEqualTo(SIGABRT);
+    assertThat(ended.report()).isEqualTo(1);
+  }
+
+  @Test
+  void aGroupWhoseResultsCannotBeWrittenFailsTheRun() throws Exception {
+    Files.createDirectories(folder.resolve("groups"));
+    Files.createFile(folder.resolve("groups/2"));
+    int part =
+        bash(
+            """
+            set -uo pipefail
+            . "$1/build-support/console-tests.sh"
+            class_groups() { printf 'A\nB\nC\n'; }
+            passes() { echo ENDED >"$1/results.tsv"; }
+            selection=(--select-package p) filters=()
+            run_groups groups passes
+            """,
+            "part.log",
+            CHECKOUT.toString());
+    assertThat(part).isEqualTo(125);
+    assertThat(folder.resolve("groups/results.tsv")).content().doesNotContain("ENDED");
+  }
+
+  @Test
   void aGroupWhoseJvmCrashesTwiceFailsTheRun() throws Exception {
     Ended ended = runInGroups("#(crashes|passesToo)$");
     assertThat(ended.part()).isEqualTo(SIGABRT);

@@ -20,4 +20,11 @@ class OtherSamples {
   void failsOnceToo() throws IOException {
     assertThat(Samples.runs("failsOnceToo")).isGreaterThan(1);
   }
+
+  @Test
+  void crashesOnceToo() throws IOException {
+    if (Samples.runs("crashesOnceToo") == 1) {
+      Samples.crash();
+    }
+  }
 }

@@ -9,9 +9,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * names a folder in which they leave a file each time that they run.
  */
 @Tag("sample")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class Samples {
 
   private static final String FOLDER = "ferrule.samples.folder";
@@ -40,6 +44,7 @@ class Samples {
   }
 
   @Test
+  @Order(1) // before a crash
   void failsOnce() throws IOException {
     assertThat(runs("failsOnce")).as("number\tof\nruns").isGreaterThan(1);
   }
@@ -63,13 +68,17 @@ class Samples {
   @Test
   void crashes() throws IOException {
     runs("crashes");
+    crash();
+  }
+
+  static void crash() {
     MemorySegment.ofAddress(1L << 45).reinterpret(8).set(ValueLayout.JAVA_LONG, 0, 1);
   }
 
   @Test
   void crashesOnce() throws IOException {
     if (runs("crashesOnce") == 1) {
-      crashes();
+      crash();
     }
   }
 
