@@ -132,8 +132,7 @@ run_in_uml() {
   cat "$job/out"
   rm -rf "$job/command.sh" "$job/uml"
   if [ -s "$job/code" ]; then
-    # such as a process that was killed for want of memory
-    if grep -vE '^(reboot: Power down|Warning: tempdir)' "$job/console" | grep -q .; then show_console "UML's kernel said"; fi
+    if grep -qE 'ut of memory|BUG:|WARNING:|Oops' "$job/console"; then show_console "UML's kernel said"; fi
     exit "$(<"$job/code")"
   fi
   if [ $((SECONDS - started)) -ge "$limit" ]; then
