@@ -6,6 +6,8 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
@@ -60,7 +62,8 @@ final class Wires {
 
   /**
    * Returns a connection to a listener whose connections share their buffers, once there are some
-   * for it: those of a closed connection return on another thread.
+   * for it: those of a closed connection return on another thread. There may still be so few that
+   * the client's sender has room for one message only, until the server frees it.
    */
   static Pair pairOnceThereAreBuffers(Listener listener, String query) {
     long deadline = System.nanoTime() + Task.PATIENCE.toNanos();
@@ -76,6 +79,15 @@ final class Wires {
         }
       }
     }
+  }
+
+  /** Returns whether the next message of a sender need not wait. */
+  static boolean hasRoom(Sender sender) {
+    SendRegion room = sender.tryClaim(1);
+    if (room != null) {
+      room.abort();
+    }
+    return room != null;
   }
 
   static Connection connect(String address, String payload) {
