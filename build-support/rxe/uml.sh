@@ -8,8 +8,8 @@
 #       fetches and builds the kernel, unless it is cached, and boots it once
 #   uml.sh run FOLDER SECONDS COMMAND [ARG…]
 #       runs COMMAND in the caller's environment and folder, as root, on the host's files (not those in /run and /dev/shm);
-#       changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has ended. Exits with its code, with
-#       124 after so many seconds, or with 125 if UML fails.
+#       changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has
+#       ended. Exits with its code, with 124 after so many seconds, or with 125 if UML fails.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 parts=$root/build-support/rxe
