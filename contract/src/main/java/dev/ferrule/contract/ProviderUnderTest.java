@@ -97,7 +97,8 @@ public interface ProviderUnderTest extends AutoCloseable {
    * Returns how many messages can be sent without back pressure if each is received before the next
    * one is sent.
    *
-   * @return the number; small if a thread of the provider frees the space, because that may be late
+   * @return the number; small if the space is freed by another thread or a message, which may be
+   *     late
    */
   default int messagesWithoutBackPressure() {
     return 1_000;

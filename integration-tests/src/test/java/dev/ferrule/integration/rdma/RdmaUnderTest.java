@@ -95,12 +95,13 @@ final class RdmaUnderTest implements ProviderUnderTest {
     return Set.of("retransmissions", "wakeupsSent");
   }
 
-  /** A thread reposts the buffers of a shared receive queue; a first share is 8 or more. */
+  /**
+   * The peer returns credits and the space of a ring by messages, which may be late; each mode
+   * begins with credits for 8 messages or more.
+   */
   @Override
   public int messagesWithoutBackPressure() {
-    return List.of(options).contains("srq")
-        ? 8
-        : ProviderUnderTest.super.messagesWithoutBackPressure();
+    return 8;
   }
 
   /** The modes differ in receiving, not in connecting. */
