@@ -54,6 +54,13 @@ public final class ChildProcess implements AutoCloseable {
   private static final String ENDED_BY_SIGNAL = "its process was ended by signal ";
   private static final String END_OF_OUTPUT = "\0";
 
+  /**
+   * Starts a program that ignores the terminal's Ctrl-C, which reaches all processes: a child that
+   * it ended first would look to its parent like a lost peer, before that knows of the signal.
+   */
+  private static final List<String> WITHOUT_CTRL_C =
+      List.of("/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh");
+
   private final Process process;
   private final Consumer<String> errors;
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
@@ -91,15 +98,14 @@ public final class ChildProcess implements AutoCloseable {
    */
   public static ChildProcess start(
       String mainClass, List<String> arguments, Consumer<String> errors) {
-    List<String> command = commandLine(mainClass, arguments);
+    List<String> command = new ArrayList<>(WITHOUT_CTRL_C);
+    command.addAll(commandLine(mainClass, arguments));
     ChildProcess child;
     try {
       child = new ChildProcess(new ProcessBuilder(command).start(), errors);
     } catch (IOException e) {
       throw new ToolException(
-          ExitCode.FAILED,
-          "cannot start the child process " + command.get(0) + ": " + e.getMessage(),
-          e);
+          ExitCode.FAILED, "cannot start a child process: " + e.getMessage(), e);
     }
     child.errorReader.start();
     reader(

@@ -4,6 +4,8 @@ package dev.ferrule.tools.support;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ChildProcessTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int SIGINT = 2;
 
   /** A server that is a child process removes the directory of its address. */
   @TempDir private Path folder;
@@ -67,6 +70,28 @@ class ChildProcessTest {
     process.onExit().join();
     child.close();
     assertThat(errors).containsExactly("its process was ended by signal 9");
+  }
+
+  /** A terminal sends it to the parent as well, which then closes the child. */
+  @Test
+  void ctrlCDoesNotEndAChild() throws Exception {
+    List<String> errors = new CopyOnWriteArrayList<>();
+    try (ChildProcess child = ChildProcess.start(serve("app"), errors::add)) {
+      child.awaitAnswer(TIMEOUT);
+      assertThat(ignoredSignals(child.pid()) >> SIGINT - 1 & 1).isEqualTo(1);
+      new ProcessBuilder("kill", "-INT", String.valueOf(child.pid())).start().waitFor();
+    }
+    assertThat(errors).isEmpty();
+  }
+
+  private static long ignoredSignals(long pid) throws IOException {
+    String field = "SigIgn:\t";
+    String line =
+        Files.readAllLines(Path.of("/proc", String.valueOf(pid), "status")).stream()
+            .filter(each -> each.startsWith(field))
+            .findFirst()
+            .orElseThrow();
+    return Long.parseUnsignedLong(line.substring(field.length()), 16);
   }
 
   @Test
