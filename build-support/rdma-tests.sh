@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests that need an RDMA device, where one is available: rdma-tests.sh device|two-hosts REPORTS [JVM-OPTION…]
+# Runs the tests that need an RDMA device, where one is available:
+#   rdma-tests.sh device|two-hosts|emulated REPORTS [JVM-OPTION…]
 # "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if that
 # works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on two
-# virtual machines, which cut the wire between them, and those tagged "huge-pages", which only QEMU has.
+# such machines, which cut the wire between them. "emulated" are those tagged "huge-pages" or "device-removal", in QEMU.
 # FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any state of the device.
 # Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
@@ -20,14 +21,12 @@ jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrdere
 # input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the
 # process. See "JVM crashes under emulation" in docs/rdma.md.
 on_one_host() {
-  "$root/with-rxe" ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --keep "$1" --time-limit 3600 \
-    "${jvm[@]}" "${launcher[@]}" </dev/null
+  "$root/with-rxe" ${where[@]+"${where[@]}"} --keep "$1" --time-limit 3600 "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
-# Returns whether the tests on one host run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
+# Returns whether the tests run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
 has_uml() {
-  [ -z "${FERRULE_RDMA_DEVICE:-}${FERRULE_WHOLE:-}" ] || return 1
-  ! "$root/with-rxe" --host true >/dev/null 2>&1 || return 1
+  [ -z "${FERRULE_WHOLE:-}" ] || return 1
   "$root/build-support/rxe/uml.sh" prepare || { echo "the tests run in QEMU, which takes longer"; return 1; }
 }
 
@@ -40,24 +39,42 @@ group_in_uml() {
   setpriv --pdeathsig TERM "$root/build-support/rxe/uml.sh" run "$folder" 3600 "${jvm[@]}" "${launcher[@]}"
 }
 
+has_device() { [ "${FERRULE_RDMA_DEVICE:-}" ] || "$root/with-rxe" --host true >/dev/null 2>&1; }
+
 # The tests run on the first host; on the second a program starts processes for them.
+# shellcheck disable=SC2016 # for the shell in there
+BY_HOST='[ "$FERRULE_RXE_HOST" = 1 ] || exec "${@:2:$1}" dev.ferrule.integration.rdma.PeerAgent
+  exec "${@:2}"'
+
 on_two_hosts() {
-  # shellcheck disable=SC2016 # for the shell in there
-  "$root/with-rxe" --two --keep "$1" --time-limit 900 bash -c '
-    [ "$FERRULE_RXE_HOST" = 1 ] || exec "${@:2:$1}" dev.ferrule.integration.rdma.PeerAgent
-    exec "${@:2}"' tests "${#jvm[@]}" "${jvm[@]}" "${launcher[@]}" </dev/null
+  "$root/with-rxe" --two --keep "$1" --time-limit "$TWO_HOSTS_LIMIT" \
+    bash -c "$BY_HOST" tests "${#jvm[@]}" "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
+TWO_HOSTS_LIMIT=900  # seconds
+
+in_two_umls() {
+  set_launcher /run/rxe/job "${selection[@]}"
+  "$root/build-support/rxe/uml.sh" run-two "$1" "$TWO_HOSTS_LIMIT" \
+    bash -c "$BY_HOST" tests "${#jvm[@]}" "${jvm[@]}" "${launcher[@]}"
+}
+
+where=()  # options of with-rxe
 case $part in
   device)
-    # Where the device is emulated, those of huge pages run in the other part.
+    [ -z "${FERRULE_RDMA_DEVICE:-}" ] || where=(--device "$FERRULE_RDMA_DEVICE")
+    # Without this option, those of huge pages run in QEMU.
     set_selection dev.ferrule.integration.rdma "rdma${FERRULE_RDMA_DEVICE:+ | huge-pages}"
-    run=on_one_host
-    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_uml; fi
+    if [ -z "${FERRULE_COUNT:-}" ] && ! has_device && has_uml; then run=in_uml; else run=on_one_host; fi
     ;;
   two-hosts)
-    set_selection dev.ferrule.integration.rdma 'rdma-two | huge-pages'
-    run=on_two_hosts
+    set_selection dev.ferrule.integration.rdma rdma-two
+    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_two_umls; else run=on_two_hosts; fi
+    ;;
+  emulated)
+    set_selection dev.ferrule.integration.rdma 'huge-pages | device-removal'
+    where=(--vm) # not on a device of this machine, which would be removed
+    run=on_one_host
     ;;
 esac
 if [ -n "${FERRULE_COUNT:-}" ]; then

@@ -10,6 +10,9 @@
 #       runs COMMAND in the caller's environment and folder, as root, on the host's files (not those in /run and /dev/shm);
 #       changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has
 #       ended. Exits with its code, with 124 after so many seconds, or with 125 if UML fails.
+#   uml.sh run-two FOLDER SECONDS COMMAND [ARG…]
+#       runs COMMAND in two machines with a wire between them, as with-rxe --two does, until it has ended in the first;
+#       the second one's folder is FOLDER/host2
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 parts=$root/build-support/rxe
@@ -20,6 +23,7 @@ with_tools=''
 
 MEMORY=3072  # MiB; a sparse file
 LITTLE_MEMORY=2048  # MiB of this machine; less may not suffice for two machines with a few JVMs each
+host=1 wire=''
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/ferrule/rxe
 # Another kernel if its options change.
 kernel=$cache/uml-$(sha256sum <"$parts/uml.options" | cut -c 1-16)/linux
@@ -73,7 +77,8 @@ sources_package() {
   apt-cache pkgnames linux-source- 2>/dev/null | grep -xE 'linux-source-[0-9.]+' | sort -V | tail -n 1 || true
 }
 
-# Puts the kernel into the cache if each step succeeds. Other files of drivers and of sound would need a gigabyte.
+# Puts the kernel into the cache if each step succeeds. Other files of drivers and of sound would need a gigabyte. The
+# option HZ has no prompt, so that it is set by its default: threads that spin take turns at each tick.
 compile_kernel() {
   export ARCH=um
   # merge_config.sh takes no path with a space
@@ -86,10 +91,11 @@ compile_kernel() {
       --exclude='*/drivers/gpu/*.[ch]' --exclude='*/drivers/net/wireless/*.[ch]' --exclude='*/sound/*.[ch]' \
       --exclude='*/Documentation/*.rst' --exclude='*/tools/testing' \
     && cd tree \
+    && sed -i '/^config HZ$/,/default/s/default .*/default 1000/' arch/um/Kconfig \
     && make tinyconfig \
     && scripts/kconfig/merge_config.sh -m .config ../options \
     && make olddefconfig \
-    && grep -qx CONFIG_RDMA_RXE=y .config \
+    && grep -qx CONFIG_RDMA_RXE=y .config && grep -qx CONFIG_HZ=1000 .config \
     && make -j"$(nproc)" linux \
     && mkdir -p "${kernel%/*}" \
     && install -s linux "$kernel.new" \
@@ -101,6 +107,7 @@ download() {
   quiet_apt 900 download -o APT::Sandbox::User=root "$1"
 }
 
+# Runs a command in the machine $host, whose wire is the descriptor $wire if there are two.
 run_in_uml() {
   local job limit=$2 code=0 options started=$SECONDS
   job=$(cd "$1" && pwd) || exit 125
@@ -111,7 +118,9 @@ run_in_uml() {
     umask 077 # the environment may have secrets
     {
       export -p
-      printf 'export FERRULE_RXE_DEVICE=rxe0 FERRULE_RXE_ADDRESS=10.77.0.1 FERRULE_RXE_VM=uml\n'
+      printf 'export FERRULE_RXE_DEVICE=rxe0 FERRULE_RXE_ADDRESS=10.77.0.%s FERRULE_RXE_VM=uml\n' "$host"
+      [ -z "$wire" ] || printf 'export FERRULE_RXE_HOST=%s FERRULE_RXE_PEER=10.77.0.%s PATH=%q\n' "$host" \
+        "$((3 - host))" "$PATH:$parts"
       printf 'cd %q || exit 125\n' "$PWD"
       printf '%q ' "$@"
       echo
@@ -119,7 +128,8 @@ run_in_uml() {
   )
   # The folder is the current one of this process: in an option, its name would need quotes.
   options=(mem=${MEMORY}M uml_dir=uml/ umid=ferrule rootfstype=hostfs rootflags=/ ro "init=\"$parts/uml-init\"" con=null
-    con0=null,fd:1 quiet panic=-1 noreboot)
+    con0=null,fd:1 quiet panic=-1 noreboot "ferrule_host=$host")
+  [ -z "$wire" ] || options+=("vec0:transport=fd,fd=$wire")
   # Killed with this process.
   (
     unset TMP TEMP
@@ -132,7 +142,9 @@ run_in_uml() {
   cat "$job/out"
   rm -rf "$job/command.sh" "$job/uml"
   if [ -s "$job/code" ]; then
-    if grep -qE 'ut of memory|BUG:|WARNING:|Oops' "$job/console"; then show_console "UML's kernel said"; fi
+    if [ "$code" -ge 128 ] || grep -qE 'ut of memory|BUG:|WARNING:|Oops' "$job/console"; then
+      show_console "UML ended with $code; its kernel said"
+    fi
     exit "$(<"$job/code")"
   fi
   if [ $((SECONDS - started)) -ge "$limit" ]; then
@@ -160,13 +172,28 @@ memory_folder() {
   fi
 }
 
-case ${1:-} in
+run_two() {
+  local code=0 second=$1/host2
+  mkdir -p "$second"
+  setpriv --pdeathsig TERM perl "$parts/uml-wire.pl" "$parts/uml.sh" "$1" "$second" "${@:2}" || code=$?
+  # The second machine has been killed.
+  cat "$second/out" >&2 || true
+  rm -rf "$second/command.sh" "$second/uml"
+  exit "$code"
+}
+
+command=${1:-}
+case $command in
+  run | run-two) [ $# -ge 4 ] || { say "usage: uml.sh $command FOLDER SECONDS COMMAND [ARG…]"; exit 2; } ;;
+esac
+case $command in
   prepare) prepare ;;
-  run)
-    shift
-    [ $# -ge 3 ] || { say "usage: uml.sh run FOLDER SECONDS COMMAND [ARG…]"; exit 2; }
-    run_in_uml "$@"
+  run) run_in_uml "${@:2}" ;;
+  run-two) run_two "${@:2}" ;;
+  machine) # called by uml-wire.pl
+    host=$2 wire=$3
+    run_in_uml "${@:4}"
     ;;
-  *) say "unknown command ${1:-}"; exit 2 ;;
+  *) say "unknown command $command"; exit 2 ;;
 esac
 exit

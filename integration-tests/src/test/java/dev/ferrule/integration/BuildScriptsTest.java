@@ -278,8 +278,11 @@ class BuildScriptsTest {
     assertThat(ended.exitCode()).as("%s", ended).isZero();
     assertThat(ended.out())
         .contains(
-            "containers: ran containers\n", "device: ran device\n", "two-hosts: ran two-hosts\n")
-        .endsWith("4 passed, 0 failed, 0 skipped\n");
+            "containers: ran containers\n",
+            "device: ran device\n",
+            "two-hosts: ran two-hosts\n",
+            "emulated: ran emulated\n")
+        .endsWith("5 passed, 0 failed, 0 skipped\n");
   }
 
   @Test

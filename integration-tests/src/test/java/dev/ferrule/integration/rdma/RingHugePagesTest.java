@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rings in huge pages, which an emulated machine allocates, and other machines must have. They run
- * with the tests of two hosts, as User-Mode Linux has no huge pages.
+ * Rings in huge pages, which an emulated machine allocates, and other machines must have. They do
+ * not run with the other tests of a device, as User-Mode Linux has no huge pages.
  */
 @Tag("huge-pages")
 class RingHugePagesTest {

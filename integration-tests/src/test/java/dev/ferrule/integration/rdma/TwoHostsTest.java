@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionState;
-import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidOptionException;
-import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
@@ -21,7 +19,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -267,54 +264,12 @@ class TwoHostsTest {
     }
   }
 
-  /** Must be the last test with another host. */
+  /** Must be the last test. */
   @Test
   @Order(10)
   void aHostThatDiesSuddenlyIsLost() {
     List<Busy> all = addresses().map(Busy::new).toList();
     Commands.run("rxe-wire", "kill-peer");
     all.forEach(Busy::areAllLost);
-  }
-
-  private static final String NO_DEVICE = "there is no RDMA device";
-
-  /**
-   * Must be the last test with a device. The kernel does not release it before this process has
-   * ended, so the test does not wait for the command.
-   */
-  @Test
-  @Order(11)
-  void aDeviceThatIsRemovedEndsItsConnectionsAndListeners() throws IOException {
-    URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0");
-    try (Listener listener = Wires.listen(IMPATIENT);
-        Wires.Pair pair = Wires.pair(listener, IMPATIENT)) {
-      Task<Connection> accepting = Task.start(listener::accept);
-      Task<ReceiveRegion> receiving = Task.start(() -> pair.client().receiver().receive());
-      new ProcessBuilder("rdma", "link", "delete", RdmaDevice.name()).inheritIO().start();
-
-      assertThat(receiving.failure())
-          .isInstanceOf(PeerLostException.class)
-          .hasMessageContaining("device");
-      Task.await("the other end has failed", () -> pair.server().state() == ConnectionState.FAILED);
-      assertThat(accepting.failure())
-          .isInstanceOf(FerruleException.class)
-          .hasMessageContaining("device");
-      assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
-          .isInstanceOf(PeerLostException.class);
-    }
-    Task.await("devices are looked for again", () -> listenFailure(address).contains(NO_DEVICE));
-    assertThat(Ferrule.providers())
-        .filteredOn(provider -> provider.scheme().equals("sendrecv"))
-        .singleElement()
-        .satisfies(provider -> assertThat(provider.availability().toString()).contains(NO_DEVICE));
-  }
-
-  private static String listenFailure(URI address) {
-    try {
-      Ferrule.listen(address).close();
-      return "none";
-    } catch (FerruleException e) {
-      return e.getMessage();
-    }
   }
 }
