@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
@@ -182,6 +183,7 @@ final class Loops {
       Transport transport, int senders, long each, int length, IntConsumer pin) {
     CountDownLatch ready = new CountDownLatch(senders);
     CountDownLatch go = new CountDownLatch(1);
+    AtomicBoolean stopped = new AtomicBoolean();
     ExecutorService threads = Executors.newFixedThreadPool(senders);
     try {
       List<Future<?>> running = new ArrayList<>();
@@ -193,7 +195,7 @@ final class Loops {
               pin.accept(index);
               ready.countDown();
               go.await();
-              sendOwn(sender, index, each, length);
+              sendOwn(sender, index, each, length, stopped);
               return null;
             }));
       }
@@ -211,14 +213,21 @@ final class Loops {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
     } finally {
-      threads.shutdown(); // after a failure, others may wait for buffer space forever
+      // After a failure others may still send: not on a connection that the caller has closed.
+      stopped.set(true);
+      threads.shutdownNow();
+      threads.close();
     }
   }
 
-  private static void sendOwn(MessageSender sender, int index, long count, int length) {
+  private static void sendOwn(
+      MessageSender sender, int index, long count, int length, AtomicBoolean stopped) {
     for (long number = 0; number < count; number++) {
       long value = SenderSequences.value(index, number);
       for (int spins = 0; !sender.trySend(value, length); spins++) {
+        if (stopped.get()) {
+          return; // the receiver may have stopped as well
+        }
         if (spins < SPINS) {
           Thread.onSpinWait();
         } else {

@@ -11,6 +11,7 @@ import dev.ferrule.lab.compare.transport.Transport;
 import dev.ferrule.lab.compare.transport.TransportUnderTest;
 import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,6 +90,60 @@ class LoopsTest {
     long lost = senders > 1 ? SenderSequences.value(senders - 1, COUNT / senders - 1) : COUNT;
     assertThatThrownBy(() -> run(name, measure, value -> value == lost))
         .hasMessageContaining("messages were lost: " + (COUNT - 1) + " of " + COUNT);
+  }
+
+  /** They would go on in memory that the caller then unmaps. */
+  @Test
+  void ifASenderFailsTheOthersHaveEndedWhenTheMeasurementDoes() throws InterruptedException {
+    FailingTransport transport = new FailingTransport();
+    assertThatThrownBy(() -> Loops.sendFromSeveral(transport, 2, COUNT, SIZE, index -> {}))
+        .hasMessageContaining("the peer has failed");
+    transport.close();
+    assertThat(transport.withoutRoom.join().join(Duration.ofSeconds(60))).isTrue();
+    assertThat(transport.usedAfterClose).isFalse();
+  }
+
+  /** A transport whose first sender fails once the second one has found no room. */
+  private static final class FailingTransport implements Transport {
+    private final CompletableFuture<Thread> withoutRoom = new CompletableFuture<>();
+    private final AtomicBoolean usedAfterClose = new AtomicBoolean();
+    private volatile boolean closed;
+    private boolean isFirst = true;
+
+    @Override
+    public MessageSender newSender() {
+      boolean fails = isFirst;
+      isFirst = false;
+      return (value, length) -> {
+        if (fails) {
+          withoutRoom.join();
+          throw new IllegalStateException("the peer has failed");
+        }
+        withoutRoom.complete(Thread.currentThread());
+        usedAfterClose.compareAndSet(false, closed);
+        return false;
+      };
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      return true;
+    }
+
+    @Override
+    public int poll(int limit) {
+      return 1;
+    }
+
+    @Override
+    public long lastValue() {
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
   }
 
   /**
