@@ -58,13 +58,14 @@ set_launcher() {
     --details=summary --fail-if-no-tests "${@:2}")
 }
 
-# run_groups FOLDER FUNCTION: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time. FUNCTION is
-# called for each with a folder for its reports and its selection. One JVM may crash, and is repeated: that is for
-# emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed, and 1 if only tests have failed.
+# run_groups FOLDER FUNCTION [one]: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time, or in one
+# group. FUNCTION is called for each with a folder for its reports and its selection. One JVM may crash, and is repeated:
+# that is for emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed, and 1 if only tests
+# have failed.
 run_groups() {
   local folder=$1 groups group number=0 code result=0
   trap 'kill $(jobs -p) 2>/dev/null; exit 143' INT TERM
-  if [[ ${selection[0]} = --select-unique-id=* ]]; then
+  if [ "${3:-}" ] || [[ ${selection[0]} = --select-unique-id=* ]]; then
     number=1
     run_group "$folder/1" "$2" "${selection[@]}"
   else

@@ -4,7 +4,8 @@
 #   rdma-tests.sh device|two-hosts|emulated REPORTS [JVM-OPTION…]
 # "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if that
 # works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on two
-# such machines, which cut the wire between them. "emulated" are those tagged "huge-pages" or "device-removal", in QEMU.
+# such machines, which cut the wire between them. "emulated" are those tagged "huge-pages" or "emulated", on two machines
+# of QEMU.
 # FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any state of the device.
 # Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
@@ -14,14 +15,15 @@ reports=$2
 shift 2
 # Each message takes long under emulation.
 set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=300 "$@"
-# Some of the tests on two hosts end the other one.
+# Some tests end the other host, or remove the device.
 jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation')
 
 # If this JVM crashes in an emulated virtual machine, with-rxe repeats the tests once, provided that there is no standard
 # input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the
 # process. See "JVM crashes under emulation" in docs/rdma.md.
 on_one_host() {
-  "$root/with-rxe" ${where[@]+"${where[@]}"} --keep "$1" --time-limit 3600 "${jvm[@]}" "${launcher[@]}" </dev/null
+  "$root/with-rxe" ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --keep "$1" --time-limit 3600 \
+    "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
 # Returns whether the tests run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
@@ -53,16 +55,18 @@ on_two_hosts() {
 
 TWO_HOSTS_LIMIT=900  # seconds
 
-in_two_umls() {
-  set_launcher /run/rxe/job "${selection[@]}"
-  "$root/build-support/rxe/uml.sh" run-two "$1" "$TWO_HOSTS_LIMIT" \
+in_two_umls() { run_groups "$1" group_in_two_umls one; }
+
+group_in_two_umls() {
+  local folder=$1
+  shift
+  set_launcher /run/rxe/job "$@"
+  setpriv --pdeathsig TERM "$root/build-support/rxe/uml.sh" run-two "$folder" "$TWO_HOSTS_LIMIT" \
     bash -c "$BY_HOST" tests "${#jvm[@]}" "${jvm[@]}" "${launcher[@]}"
 }
 
-where=()  # options of with-rxe
 case $part in
   device)
-    [ -z "${FERRULE_RDMA_DEVICE:-}" ] || where=(--device "$FERRULE_RDMA_DEVICE")
     # Without this option, those of huge pages run in QEMU.
     set_selection dev.ferrule.integration.rdma "rdma${FERRULE_RDMA_DEVICE:+ | huge-pages}"
     if [ -z "${FERRULE_COUNT:-}" ] && ! has_device && has_uml; then run=in_uml; else run=on_one_host; fi
@@ -72,9 +76,8 @@ case $part in
     if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_two_umls; else run=on_two_hosts; fi
     ;;
   emulated)
-    set_selection dev.ferrule.integration.rdma 'huge-pages | device-removal'
-    where=(--vm) # not on a device of this machine, which would be removed
-    run=on_one_host
+    set_selection dev.ferrule.integration.rdma 'huge-pages | emulated'
+    run=on_two_hosts
     ;;
 esac
 if [ -n "${FERRULE_COUNT:-}" ]; then

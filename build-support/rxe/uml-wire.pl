@@ -3,15 +3,16 @@
 # uml-wire.pl UML FOLDER1 FOLDER2 ARG…: runs "UML machine NUMBER DESCRIPTOR FOLDER ARG…" for two machines, and is the
 # wire between them: it copies the packets that each writes to its descriptor to the other's. A machine's requests of
 # rxe-wire are in the file "question" of its folder, and get a file "answer". Exits with the first machine's code, after
-# it has killed the second.
+# it has killed the second; or with 125 if the second one fails.
 use strict;
 use warnings;
 use POSIX ();
-use Socket;
+use Socket qw(AF_UNIX SOCK_SEQPACKET MSG_DONTWAIT);
 
 my ($uml, @folders) = splice(@ARGV, 0, 3);
 my (@wire, @machine);
 my @open = (1, 1);
+my @held; # by sender, a packet for which the receiver has no room yet
 my $up = 1;
 
 sub end {
@@ -22,13 +23,14 @@ sub end {
 
 sub kill_machine {
   my ($number) = @_;
+  $open[$number] = 0;
   return unless $machine[$number];
   kill('KILL', $machine[$number]);
   waitpid($machine[$number], 0);
   $machine[$number] = 0;
 }
+
 $SIG{$_} = sub { end(143) } for qw(INT TERM HUP);
-$SIG{PIPE} = 'IGNORE';
 
 # A sequence of packets, of which the receiver's buffer takes more than of datagrams.
 my @end;
@@ -38,6 +40,8 @@ for my $number (0, 1) {
 for my $number (0, 1) {
   my $process = fork() // die "uml: no process: $!\n";
   if (!$process) {
+    # As with with-rxe, only the first machine's output goes to standard output.
+    open(STDOUT, '>&', \*STDERR) if $number == 1;
     my $descriptor = POSIX::dup(fileno($end[$number])); # not closed by exec, unlike the first
     exec('setpriv', '--pdeathsig', 'KILL', $uml, 'machine', $number + 1, $descriptor, $folders[$number], @ARGV)
       or POSIX::_exit(125);
@@ -45,6 +49,7 @@ for my $number (0, 1) {
   $machine[$number] = $process;
 }
 close($_) for @end;
+$SIG{PIPE} = 'IGNORE';
 
 # Does what a machine requests, and returns the answer.
 sub answer {
@@ -82,33 +87,47 @@ sub look_for_ended {
     next unless $machine[$number] && waitpid($machine[$number], POSIX::WNOHANG()) > 0;
     my $code = $? & 127 ? 128 + ($? & 127) : $? >> 8;
     $machine[$number] = 0;
-    end($code) if $number == 0;
+    $open[$number] = 0;
+    end($code) if $number == 0 || $code == 125;
     print STDERR "uml: host 2's command ended with $code\n";
   }
 }
 
-# Copies a packet of machine $number, if the wire is not cut; one that has ended sends and takes none.
-sub copy_packet {
+# Reads a packet of machine $number, unless one is held, and passes it on if the wire is not cut. A machine that has ended
+# takes none.
+sub pass_packet {
   my ($number) = @_;
-  my $packet;
-  return unless defined recv($wire[$number], $packet, 65536, 0);
-  if (!length $packet) {
-    $open[$number] = 0;
-  } elsif ($up) {
-    send($wire[1 - $number], $packet, 0);
+  my $packet = $held[$number];
+  if (!defined $packet) {
+    return unless defined recv($wire[$number], $packet, 65536, MSG_DONTWAIT);
+    $open[$number] = 0 if !length $packet;
   }
+  $held[$number] = undef;
+  return unless $up && $open[0] && $open[1];
+  $held[$number] = $packet if !defined send($wire[1 - $number], $packet, MSG_DONTWAIT) && $!{EAGAIN};
 }
 
-my $turns = 0;
+sub ticks { return (POSIX::times())[0] } # of 10 ms
+
+my $looked = 0;
 while (1) {
-  my $readable = '';
-  vec($readable, fileno($wire[$_]), 1) = 1 for grep { $open[$_] } (0, 1);
-  my $count = select($readable, undef, undef, 0.02);
-  if ($count > 0) {
-    copy_packet($_) for grep { vec($readable, fileno($wire[$_]), 1) } (0, 1);
+  my ($readable, $writable) = ('', '');
+  for my $number (grep { $open[$_] } (0, 1)) {
+    if (defined $held[$number]) {
+      vec($writable, fileno($wire[1 - $number]), 1) = 1;
+    } else {
+      vec($readable, fileno($wire[$number]), 1) = 1;
+    }
   }
-  if ($count <= 0 || ++$turns % 100 == 0) {
+  if (select($readable, $writable, undef, 0.02) > 0) {
+    for my $number (0, 1) {
+      pass_packet($number)
+        if vec($readable, fileno($wire[$number]), 1) || vec($writable, fileno($wire[1 - $number]), 1);
+    }
+  }
+  if (ticks() - $looked >= 2) {
     look_for_requests();
     look_for_ended();
+    $looked = ticks();
   }
 }

@@ -12,7 +12,7 @@
 #       ended. Exits with its code, with 124 after so many seconds, or with 125 if UML fails.
 #   uml.sh run-two FOLDER SECONDS COMMAND [ARG…]
 #       runs COMMAND in two machines with a wire between them, as with-rxe --two does, until it has ended in the first;
-#       the second one's folder is FOLDER/host2
+#       the second one's folder is FOLDER/host2, and its output goes to standard error
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 parts=$root/build-support/rxe
@@ -95,7 +95,7 @@ compile_kernel() {
     && make tinyconfig \
     && scripts/kconfig/merge_config.sh -m .config ../options \
     && make olddefconfig \
-    && grep -qx CONFIG_RDMA_RXE=y .config && grep -qx CONFIG_HZ=1000 .config \
+    && [ "$(grep -cxE 'CONFIG_(RDMA_RXE=y|UML_NET_VECTOR=y|HZ=1000)' .config)" = 3 ] \
     && make -j"$(nproc)" linux \
     && mkdir -p "${kernel%/*}" \
     && install -s linux "$kernel.new" \
@@ -109,10 +109,11 @@ download() {
 
 # Runs a command in the machine $host, whose wire is the descriptor $wire if there are two.
 run_in_uml() {
-  local job limit=$2 code=0 options started=$SECONDS
+  local limit=$2 code=0 options started=$SECONDS
   job=$(cd "$1" && pwd) || exit 125
   shift 2
-  rm -f "$job/code"
+  trap 'rm -rf -- "$job/command.sh" "$job/uml"' EXIT
+  rm -f -- "$job"/{code,question,answer}
   : >"$job/out"
   (
     umask 077 # the environment may have secrets
@@ -129,7 +130,7 @@ run_in_uml() {
   # The folder is the current one of this process: in an option, its name would need quotes.
   options=(mem=${MEMORY}M uml_dir=uml/ umid=ferrule rootfstype=hostfs rootflags=/ ro "init=\"$parts/uml-init\"" con=null
     con0=null,fd:1 quiet panic=-1 noreboot "ferrule_host=$host")
-  [ -z "$wire" ] || options+=("vec0:transport=fd,fd=$wire")
+  [ -z "$wire" ] || options+=("vec0:transport=fd,fd=$wire" ferrule_wire=yes)
   # Killed with this process.
   (
     unset TMP TEMP
@@ -140,7 +141,6 @@ run_in_uml() {
       setpriv --pdeathsig KILL "$kernel" "${options[@]}" </dev/null >console 2>&1
   ) || code=$?
   cat "$job/out"
-  rm -rf "$job/command.sh" "$job/uml"
   if [ -s "$job/code" ]; then
     if [ "$code" -ge 128 ] || grep -qE 'ut of memory|BUG:|WARNING:|Oops' "$job/console"; then
       show_console "UML ended with $code; its kernel said"
@@ -172,13 +172,15 @@ memory_folder() {
   fi
 }
 
+# What a machine that was killed has not done: prints its output, and removes what must not remain.
 run_two() {
-  local code=0 second=$1/host2
+  local code=0
+  first=$1 second=$1/host2
+  trap 'rm -rf -- {"$first","$second"}/{command.sh,uml}' EXIT
   mkdir -p "$second"
-  setpriv --pdeathsig TERM perl "$parts/uml-wire.pl" "$parts/uml.sh" "$1" "$second" "${@:2}" || code=$?
-  # The second machine has been killed.
-  cat "$second/out" >&2 || true
-  rm -rf "$second/command.sh" "$second/uml"
+  setpriv --pdeathsig TERM perl "$parts/uml-wire.pl" "$parts/uml.sh" "$first" "$second" "${@:2}" || code=$?
+  [ ! -e "$first/command.sh" ] || cat "$first/out"
+  [ ! -e "$second/command.sh" ] || cat "$second/out" >&2
   exit "$code"
 }
 

@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,8 @@ class RepeatedTestsTest {
 
   /** The exit code of a process that dies of it, as a JVM does after an error of its own. */
   private static final int SIGABRT = 134;
+
+  private static Path reportClasses;
 
   @TempDir private Path folder;
 
@@ -65,15 +69,26 @@ class RepeatedTestsTest {
   private Ended report(int part) throws Exception {
     int report =
         bash(
-            "exec \"$1/bin/java\" \"$2/build-support/TestReport.java\" run",
+            "exec \"$1/bin/java\" -XX:TieredStopAtLevel=1 -cp \"$2\" TestReport run",
             "report.log",
             System.getProperty("java.home"),
-            CHECKOUT.toString());
+            reportClasses.toString());
     return new Ended(
         part,
         report,
         Files.readAllLines(folder.resolve("report.log")),
         Files.readAllLines(folder.resolve("target/flaky-tests.txt")));
+  }
+
+  /** Compiled once, as the launcher would compile the source each time. */
+  @BeforeAll
+  static void compileTheReport(@TempDir Path classes) {
+    Path source = CHECKOUT.resolve("build-support/TestReport.java");
+    int result =
+        ToolProvider.getSystemJavaCompiler()
+            .run(null, null, null, "-d", classes.toString(), source.toString());
+    assertThat(result).isZero();
+    reportClasses = classes;
   }
 
   private int bash(String script, String log, String... arguments) throws Exception {

@@ -96,7 +96,7 @@ class UmlWireTest {
             """,
             """
             [ "$(take)" = a ] && [ "$(take)" = bb ] && put ccc
-            sleep 100
+            exec sleep 100
             """);
     assertThat(code).isEqualTo(7);
     assertThat(first.resolve("out")).hasContent("ccc");
@@ -117,7 +117,7 @@ class UmlWireTest {
             """,
             """
             take
-            sleep 100
+            exec sleep 100
             """);
     assertThat(code).isZero();
     assertThat(first.resolve("out")).hasContent("done\ndone\ndone");
@@ -133,20 +133,27 @@ class UmlWireTest {
             ask kill-peer
             ended "$(<"${folder%1}2/pid")"
             """,
-            "sleep 100\n");
+            "exec sleep 100\n");
     assertThat(code).isZero();
     assertThat(folder.resolve("err")).isEmptyFile();
   }
 
   @Test
   void aMachineThatKillsItselfEndsTheRunIfItIsTheFirst() throws Exception {
-    assertThat(run("ask kill-self\n", "sleep 100\n")).isEqualTo(128 + 9);
+    int code =
+        run(
+            """
+            await [ -e "${folder%1}2/pid" ]
+            ask kill-self
+            """,
+            "exec sleep 100\n");
+    assertThat(code).isEqualTo(128 + 9);
     assertThat(isAlive(second)).isFalse();
   }
 
   @Test
   void anUnknownRequestIsAnsweredWithItsName() throws Exception {
-    assertThat(run("ask dance\n", "sleep 100\n")).isZero();
+    assertThat(run("ask dance\n", "exec sleep 100\n")).isZero();
     assertThat(first.resolve("out")).hasContent("unknown request dance");
   }
 
@@ -165,18 +172,37 @@ class UmlWireTest {
   }
 
   @Test
+  void aMachineThatDoesNotReadDelaysNoRequest() throws Exception {
+    int code =
+        run(
+            """
+            (for ((i = 0; i < 1000; i++)); do put "$(printf %4096s)"; done) & # waits for room
+            ask kill-peer
+            wait
+            """,
+            "exec sleep 100\n");
+    assertThat(code).isZero();
+    assertThat(first.resolve("out")).hasContent("done");
+  }
+
+  @Test
+  void theRunFailsIfTheSecondMachineDoesNotBoot() throws Exception {
+    assertThat(run("exec sleep 100\n", "exit 125\n")).isEqualTo(125);
+  }
+
+  @Test
   void aSignalEndsBothMachines() throws Exception {
     Process process = start("take\n", "take\n");
-    while (!Files.exists(first.resolve("pid")) || !Files.exists(second.resolve("pid"))) {
-      Thread.onSpinWait();
+    try {
+      while (!Files.exists(first.resolve("pid")) || !Files.exists(second.resolve("pid"))) {
+        Thread.sleep(10);
+      }
+    } finally {
+      process.destroy();
     }
-    process.destroy();
     assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(128 + 15);
-    for (Path machine : new Path[] {first, second}) {
-      while (isAlive(machine)) {
-        Thread.onSpinWait(); // until the system has ended it, after the signal
-      }
-    }
+    assertThat(isAlive(first)).isFalse();
+    assertThat(isAlive(second)).isFalse();
   }
 }

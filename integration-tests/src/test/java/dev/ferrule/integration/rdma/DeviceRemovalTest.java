@@ -25,7 +25,7 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
  * User-Mode Linux, ib_uverbs is linked after rdma_cm and removes the device first, which waits for
  * the end of this process before rdma_cm reports the removal.
  */
-@Tag("device-removal")
+@Tag("emulated")
 @EnabledIfEnvironmentVariable(
     named = "FERRULE_RXE_VM",
     matches = "tcg|kvm",

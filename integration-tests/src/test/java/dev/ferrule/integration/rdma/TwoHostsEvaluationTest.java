@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code ferrule evaluate} between two hosts. */
 @Tag("rdma-two")
-@Order(1) // TwoHostsTest ends the other host, and the device
+@Order(1) // TwoHostsTest ends the other host
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TwoHostsEvaluationTest {
 

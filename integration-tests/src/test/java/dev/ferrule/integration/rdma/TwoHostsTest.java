@@ -249,8 +249,10 @@ class TwoHostsTest {
         });
   }
 
+  /** Also on QEMU's wire. */
   @Test
   @Order(5)
+  @Tag("emulated")
   void aSilentHostIsDetectedWithTheDefaultOptions() {
     Connection connection = Wires.connect(address.substring(0, address.indexOf('?')), Peer.IDLE);
     Commands.run("rxe-wire", "down");

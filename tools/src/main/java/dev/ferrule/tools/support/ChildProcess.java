@@ -55,10 +55,11 @@ public final class ChildProcess implements AutoCloseable {
   private static final String END_OF_OUTPUT = "\0";
 
   /**
-   * Starts a program that ignores the terminal's Ctrl-C, which reaches all processes: a child that
-   * it ended first would look to its parent like a lost peer, before that knows of the signal.
+   * Starts a program that ignores SIGINT, which a terminal sends to each process of its foreground
+   * group: a child that ended before its parent handled the signal would be reported as a lost
+   * peer.
    */
-  private static final List<String> WITHOUT_CTRL_C =
+  private static final List<String> IGNORING_SIGINT =
       List.of("/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh");
 
   private final Process process;
@@ -98,15 +99,7 @@ public final class ChildProcess implements AutoCloseable {
    */
   public static ChildProcess start(
       String mainClass, List<String> arguments, Consumer<String> errors) {
-    List<String> command = new ArrayList<>(WITHOUT_CTRL_C);
-    command.addAll(commandLine(mainClass, arguments));
-    ChildProcess child;
-    try {
-      child = new ChildProcess(new ProcessBuilder(command).start(), errors);
-    } catch (IOException e) {
-      throw new ToolException(
-          ExitCode.FAILED, "cannot start a child process: " + e.getMessage(), e);
-    }
+    ChildProcess child = new ChildProcess(start(commandLine(mainClass, arguments)), errors);
     child.errorReader.start();
     reader(
             () -> {
@@ -115,6 +108,24 @@ public final class ChildProcess implements AutoCloseable {
             })
         .start();
     return child;
+  }
+
+  private static Process start(List<String> command) {
+    List<String> ignoringSigint = new ArrayList<>(IGNORING_SIGINT);
+    ignoringSigint.addAll(command);
+    try {
+      return new ProcessBuilder(ignoringSigint).start();
+    } catch (IOException e) {
+      // an image of a container may lack a shell
+    }
+    try {
+      return new ProcessBuilder(command).start();
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED,
+          "cannot start the child process " + command.get(0) + ": " + e.getMessage(),
+          e);
+    }
   }
 
   /**
