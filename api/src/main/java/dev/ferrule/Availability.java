@@ -37,11 +37,7 @@ public sealed interface Availability {
     }
   }
 
-  /**
-   * Returns the value for a provider that works on this machine.
-   *
-   * @return {@link Available}
-   */
+  /** {@return the value for a provider that works on this machine} */
   static Availability yes() {
     return Available.HERE;
   }
@@ -57,11 +53,7 @@ public sealed interface Availability {
     return new Unavailable(reason, remedy);
   }
 
-  /**
-   * Returns whether the provider works on this machine.
-   *
-   * @return true if it does
-   */
+  /** {@return whether the provider works on this machine} */
   default boolean available() {
     return this instanceof Available;
   }

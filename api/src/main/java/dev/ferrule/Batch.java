@@ -41,6 +41,9 @@ import java.lang.foreign.MemorySegment;
  * <p>If several threads may use the Sender ({@code concurrentSenders=on} in {@code sm}), {@code
  * add} sends at once: the size stays 0 and {@code flush} does nothing.
  *
+ * <p><b>Errors:</b> those of {@link Sender}, whose methods {@code add} corresponds to. Flushing an
+ * empty batch throws nothing.
+ *
  * <p>Messages that are not flushed when the connection is closed are not sent.
  */
 public interface Batch extends AutoCloseable {
@@ -52,8 +55,6 @@ public interface Batch extends AutoCloseable {
    * @return the message's id, not complete before the batch is flushed
    * @throws IllegalStateException if the region is not claimed
    * @throws IllegalArgumentException if the region belongs to another connection
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    */
   long add(SendRegion region);
 
@@ -66,8 +67,6 @@ public interface Batch extends AutoCloseable {
    * @throws IllegalStateException if the region is not claimed
    * @throws IllegalArgumentException if the region belongs to another connection, or the length is
    *     out of range
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    */
   long add(SendRegion region, int length);
 
@@ -77,12 +76,6 @@ public interface Batch extends AutoCloseable {
    *
    * @param message the bytes to send, on or off the heap; at most {@link Sender#maxMessageSize()}
    * @return the message's id, not complete before the batch is flushed
-   * @throws MessageTooLongException if the message exceeds {@link Sender#maxMessageSize()}
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   default long add(MemorySegment message) {
     return add(message, 0, message.byteSize());
@@ -96,30 +89,13 @@ public interface Batch extends AutoCloseable {
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link Sender#maxMessageSize()}
    * @return the message's id, not complete before the batch is flushed
-   * @throws MessageTooLongException if the length exceeds {@link Sender#maxMessageSize()}
-   * @throws IndexOutOfBoundsException if the range is not within the segment
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   long add(MemorySegment source, long offset, long length);
 
-  /**
-   * Returns the number of messages added since the last flush.
-   *
-   * @return the number of messages
-   */
+  /** {@return the number of messages added since the last flush} */
   int size();
 
-  /**
-   * Sends the messages in the batch. Does nothing if the batch is empty.
-   *
-   * @throws ConnectionClosedException if the batch is not empty and the connection is closed, by
-   *     either side
-   * @throws PeerLostException if the batch is not empty and the peer died
-   */
+  /** Sends the messages in the batch. Does nothing if the batch is empty. */
   void flush();
 
   /** Flushes the batch, which remains usable. */

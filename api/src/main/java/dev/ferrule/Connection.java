@@ -36,26 +36,16 @@ import org.jspecify.annotations.Nullable;
 public interface Connection extends AutoCloseable {
 
   /**
-   * Returns the URI that identifies this connection in error messages and events. It consists of
+   * {@return the URI that identifies this connection in error messages and events} It consists of
    * the address that was connected to or listened on and, as its fragment, the connection's number,
    * as in {@code sm:///tmp/app/4567/2#17}.
-   *
-   * @return the URI
    */
   URI uri();
 
-  /**
-   * Returns the sending half of this connection.
-   *
-   * @return the sender; always the same object
-   */
+  /** {@return the sending half of this connection; always the same object} */
   Sender sender();
 
-  /**
-   * Returns the receiving half of this connection.
-   *
-   * @return the receiver; always the same object
-   */
+  /** {@return the receiving half of this connection; always the same object} */
   Receiver receiver();
 
   /**
@@ -81,11 +71,9 @@ public interface Connection extends AutoCloseable {
   }
 
   /**
-   * Returns the payload that the peer sent in the handshake: on the client's side that of {@link
-   * ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
-   * ConnectionOptions.Builder#payload}.
-   *
-   * @return a copy of the payload; empty if there was none
+   * {@return a copy of the payload that the peer sent in the handshake: on the client's side that
+   * of {@link ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
+   * ConnectionOptions.Builder#payload}; empty if there was none}
    */
   byte[] peerPayload();
 
@@ -103,17 +91,14 @@ public interface Connection extends AutoCloseable {
   RegisteredMemory register(MemorySegment memory);
 
   /**
-   * Returns the connection's state. The peer's close or death is reported as soon as it is
+   * {@return the connection's state} The peer's close or death is reported as soon as it is
    * detected, which may be before the peer's last messages have been received.
-   *
-   * @return the state
    */
   ConnectionState state();
 
   /**
-   * Returns the failure that ended the connection.
-   *
-   * @return the failure if {@link #state()} is {@link ConnectionState#FAILED}, else null
+   * {@return the failure that ended the connection; null unless {@link #state()} is {@link
+   * ConnectionState#FAILED}}
    */
   @Nullable FerruleException failure();
 
@@ -129,9 +114,8 @@ public interface Connection extends AutoCloseable {
   void onClose(Consumer<Connection> action);
 
   /**
-   * Returns the connection's counters. May be called after the connection was closed.
-   *
-   * @return a snapshot of the counters
+   * {@return a snapshot of the connection's counters} May be called after the connection was
+   * closed.
    */
   ConnectionCounters counters();
 

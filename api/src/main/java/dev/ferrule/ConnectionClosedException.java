@@ -28,11 +28,7 @@ public final class ConnectionClosedException extends FerruleException {
     this.closedByPeer = closedByPeer;
   }
 
-  /**
-   * Returns whether the peer closed the connection.
-   *
-   * @return true if the peer closed it, false if this side did
-   */
+  /** {@return whether the peer closed the connection, not this side} */
   public boolean closedByPeer() {
     return closedByPeer;
   }

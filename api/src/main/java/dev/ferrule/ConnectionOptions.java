@@ -51,29 +51,17 @@ public final class ConnectionOptions {
     this.payload = payload;
   }
 
-  /**
-   * Returns options with default values.
-   *
-   * @return the default options
-   */
+  /** {@return options with default values} */
   public static ConnectionOptions defaults() {
     return DEFAULTS;
   }
 
-  /**
-   * Returns a builder that starts from the defaults.
-   *
-   * @return a new builder
-   */
+  /** {@return a new builder that starts from the defaults} */
   public static Builder builder() {
     return new Builder();
   }
 
-  /**
-   * Returns a builder that starts from these options.
-   *
-   * @return a new builder
-   */
+  /** {@return a new builder that starts from these options} */
   public Builder toBuilder() {
     Builder builder = new Builder();
     builder.values.putAll(values);
@@ -105,9 +93,8 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Returns the payload that is sent to the listener in the handshake.
-   *
-   * @return a copy of the payload; empty if none was set
+   * {@return a copy of the payload that is sent to the listener in the handshake; empty if none was
+   * set}
    */
   public byte[] payload() {
     return payload.clone();

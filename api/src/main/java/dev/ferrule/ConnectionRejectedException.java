@@ -29,9 +29,8 @@ public final class ConnectionRejectedException extends FerruleException {
   }
 
   /**
-   * Returns the payload given to {@link ConnectionRequest#reject(byte[])}.
-   *
-   * @return a copy of the payload; empty if there was none
+   * {@return a copy of the payload given to {@link ConnectionRequest#reject(byte[])}; empty if
+   * there was none}
    */
   public byte[] payload() {
     return payload.clone();

@@ -32,31 +32,18 @@ import java.net.URI;
 public interface ConnectionRequest {
 
   /**
-   * Returns the payload set by {@link ConnectionOptions.Builder#payload} on the client's side.
-   *
-   * @return a copy of the payload; empty if there was none
+   * {@return a copy of the payload set by {@link ConnectionOptions.Builder#payload} on the client's
+   * side; empty if there was none}
    */
   byte[] payload();
 
-  /**
-   * Returns the client's address, as far as the transport knows it.
-   *
-   * @return the client's address
-   */
+  /** {@return the client's address, as far as the transport knows it} */
   URI peer();
 
   /**
-   * Accepts the client's connection.
+   * Accepts the client's connection, as {@link #accept(byte[])} with an empty payload does.
    *
    * @return the connection, ready for messages
-   * @throws ConnectionClosedException if the client gave up, or the listener was closed
-   * @throws PeerLostException if the client died
-   * @throws ProtocolException if the client violated the protocol, or announces more than this side
-   *     permits; the client is notified
-   * @throws OperationTimeoutException if the client did not confirm within the timeout
-   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
-   *     client is notified
-   * @throws IllegalStateException if the request was already accepted or rejected
    */
   default Connection accept() {
     return accept(new byte[0]);
@@ -80,17 +67,14 @@ public interface ConnectionRequest {
    */
   Connection accept(byte[] payload);
 
-  /**
-   * Rejects the client: its {@code connect} throws {@link ConnectionRejectedException}.
-   *
-   * @throws IllegalStateException if the request was already accepted or rejected
-   */
+  /** Rejects the client, as {@link #reject(byte[])} with an empty payload does. */
   default void reject() {
     reject(new byte[0]);
   }
 
   /**
-   * Rejects the client and sends a payload to it.
+   * Rejects the client, whose {@code connect} throws {@link ConnectionRejectedException}, and sends
+   * a payload to it.
    *
    * @param payload the payload, which the client reads by {@link
    *     ConnectionRejectedException#payload()}

@@ -11,18 +11,13 @@ import java.lang.foreign.MemorySegment;
  */
 public interface ExposedMemory extends AutoCloseable {
 
-  /**
-   * Returns the exposed memory.
-   *
-   * @return the segment that was exposed
-   */
+  /** {@return the exposed memory} */
   MemorySegment segment();
 
   /**
-   * Returns the handle that the peer needs to {@linkplain Rma#attach attach} the memory. The
-   * program sends it to the peer, for example in a message or in the payload of the handshake.
-   *
-   * @return the handle; always the same
+   * {@return the handle that the peer needs to {@linkplain Rma#attach attach} the memory; always
+   * the same} The program sends it to the peer, for example in a message or in the payload of the
+   * handshake.
    */
   RmaHandle handle();
 

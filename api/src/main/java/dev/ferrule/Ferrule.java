@@ -99,10 +99,8 @@ public final class Ferrule {
   }
 
   /**
-   * Returns the providers on the class path or module path, whether or not they work on this
-   * machine. The first call may load system libraries and search for devices.
-   *
-   * @return the providers, sorted by scheme
+   * {@return the providers on the class path or module path, sorted by scheme, whether or not they
+   * work on this machine} The first call may load system libraries and search for devices.
    */
   public static List<ProviderInfo> providers() {
     return Providers.all().stream()

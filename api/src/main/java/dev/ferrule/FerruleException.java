@@ -33,9 +33,8 @@ public class FerruleException extends RuntimeException {
   }
 
   /**
-   * Returns the URI of the connection or listener concerned.
-   *
-   * @return the URI, or null if the failure occurred before it was known
+   * {@return the URI of the connection or listener concerned, or null if the failure occurred
+   * before it was known}
    */
   public final @Nullable URI uri() {
     return uri;

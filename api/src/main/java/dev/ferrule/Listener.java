@@ -22,16 +22,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
+ * <p><b>Errors:</b> a method that waits for or returns a client throws {@link
+ * ConnectionClosedException} if the listener is closed, and {@link OperationInterruptedException}
+ * if the thread is interrupted while it waits.
+ *
  * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes waiting threads
  * throw {@link ConnectionClosedException}. Accepted connections remain open.
  */
 public interface Listener extends AutoCloseable {
 
   /**
-   * Returns the address to connect to. It is complete, including the parts that the system chose (a
-   * process id, a port).
-   *
-   * @return the URI, without options
+   * {@return the address to connect to, a URI without options} It is complete, including the parts
+   * that the system chose (a process id, a port).
    */
   URI uri();
 
@@ -39,8 +41,6 @@ public interface Listener extends AutoCloseable {
    * Waits for the next connection request.
    *
    * @return the request, to be accepted or rejected
-   * @throws ConnectionClosedException if the listener is closed
-   * @throws OperationInterruptedException if the thread was interrupted
    */
   ConnectionRequest nextRequest();
 
@@ -50,8 +50,6 @@ public interface Listener extends AutoCloseable {
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the request, to be accepted or rejected
    * @throws OperationTimeoutException if there was no request within the timeout
-   * @throws ConnectionClosedException if the listener is closed
-   * @throws OperationInterruptedException if the thread was interrupted
    */
   ConnectionRequest nextRequest(Duration timeout);
 
@@ -59,7 +57,6 @@ public interface Listener extends AutoCloseable {
    * Returns the next connection request, if there is one. Does not wait.
    *
    * @return the request, to be accepted or rejected; null if there is none
-   * @throws ConnectionClosedException if the listener is closed
    */
   @Nullable ConnectionRequest pollRequest();
 
@@ -68,8 +65,6 @@ public interface Listener extends AutoCloseable {
    * and those that violate the protocol or announce more than this side permits; they are told why.
    *
    * @return the connection, ready for messages
-   * @throws ConnectionClosedException if the listener is closed
-   * @throws OperationInterruptedException if the thread was interrupted
    * @throws ResourceExhaustedException if the system lacks a resource for another connection, or a
    *     limit of this side is reached; the client is notified. Clients can cause that by making
    *     many connections, so a server should report it and go on
@@ -84,10 +79,6 @@ public interface Listener extends AutoCloseable {
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the connection, ready for messages
    * @throws OperationTimeoutException if no client was accepted within the timeout
-   * @throws ConnectionClosedException if the listener is closed
-   * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
-   *     client is notified
    */
   Connection accept(Duration timeout);
 

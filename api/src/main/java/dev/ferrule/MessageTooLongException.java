@@ -36,20 +36,12 @@ public final class MessageTooLongException extends FerruleException {
     this.maxMessageSize = maxMessageSize;
   }
 
-  /**
-   * Returns the message's length.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the message's length in bytes} */
   public long length() {
     return length;
   }
 
-  /**
-   * Returns the maximum length of a message to this peer.
-   *
-   * @return the limit in bytes
-   */
+  /** {@return the maximum length of a message to this peer, in bytes} */
   public int maxMessageSize() {
     return maxMessageSize;
   }

@@ -3,6 +3,7 @@ package dev.ferrule;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
@@ -22,10 +23,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Option<T> {
 
-  private static final Pattern SIZE =
-      Pattern.compile("(\\d{1,18})\\s*(|B|KiB|MiB|GiB|TiB|K|M|G|T)");
-  private static final String[] UNITS = {"", "KiB", "MiB", "GiB", "TiB"};
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,18})\\s*(ns|us|ms|s|m|h)");
+  /** A unit of a size or time: its name, and the number of bytes or nanoseconds. */
+  private record Unit(String name, long amount) {}
+
+  // the largest first; the short names of sizes, which are only read, last
+  private static final List<Unit> SIZES =
+      List.of(
+          new Unit("TiB", 1L << 40),
+          new Unit("GiB", 1L << 30),
+          new Unit("MiB", 1L << 20),
+          new Unit("KiB", 1L << 10),
+          new Unit("", 1),
+          new Unit("T", 1L << 40),
+          new Unit("G", 1L << 30),
+          new Unit("M", 1L << 20),
+          new Unit("K", 1L << 10),
+          new Unit("B", 1));
+  private static final List<Unit> TIMES =
+      List.of(
+          new Unit("h", 3_600_000_000_000L),
+          new Unit("m", 60_000_000_000L),
+          new Unit("s", 1_000_000_000),
+          new Unit("ms", 1_000_000),
+          new Unit("us", 1_000),
+          new Unit("ns", 1));
+  private static final Pattern QUANTITY = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
 
   private final String name;
   private final Class<T> type;
@@ -67,14 +89,15 @@ public final class Option<T> {
    */
   public static Option<Integer> count(
       String name, int min, int max, int defaultValue, String description) {
-    return new Option<>(
+    return ranged(
         name,
         Integer.class,
+        min,
+        max,
         defaultValue,
-        "a whole number from " + min + " to " + max,
+        "a whole number from %s to %s",
         description,
         Integer::valueOf,
-        value -> value >= min && value <= max,
         String::valueOf);
   }
 
@@ -91,19 +114,16 @@ public final class Option<T> {
    */
   public static Option<Long> size(
       String name, long min, long max, long defaultValue, String description) {
-    return new Option<>(
+    return ranged(
         name,
         Long.class,
+        min,
+        max,
         defaultValue,
-        "a size from "
-            + formatSize(min)
-            + " to "
-            + formatSize(max)
-            + ", such as 65536, 64KiB or 1MiB",
+        "a size from %s to %s, such as 65536, 64KiB or 1MiB",
         description,
-        Option::parseSize,
-        value -> value >= min && value <= max,
-        Option::formatSize);
+        text -> parseQuantity(text, SIZES),
+        value -> formatQuantity(value, SIZES));
   }
 
   /**
@@ -119,19 +139,37 @@ public final class Option<T> {
    */
   public static Option<Duration> duration(
       String name, Duration min, Duration max, Duration defaultValue, String description) {
-    return new Option<>(
+    return ranged(
         name,
         Duration.class,
+        min,
+        max,
         defaultValue,
-        "a time from "
-            + formatDuration(min)
-            + " to "
-            + formatDuration(max)
-            + ", such as 250ms, 5s or 2m",
+        "a time from %s to %s, such as 250ms, 5s or 2m",
         description,
-        Option::parseDuration,
+        text -> Duration.ofNanos(parseQuantity(text, TIMES)),
+        Option::formatTime);
+  }
+
+  private static <T extends Comparable<T>> Option<T> ranged(
+      String name,
+      Class<T> type,
+      T min,
+      T max,
+      T defaultValue,
+      String syntax,
+      String description,
+      Function<String, T> parser,
+      Function<T, String> formatter) {
+    return new Option<>(
+        name,
+        type,
+        defaultValue,
+        syntax.formatted(formatter.apply(min), formatter.apply(max)),
+        description,
+        parser,
         value -> value.compareTo(min) >= 0 && value.compareTo(max) <= 0,
-        Option::formatDuration);
+        formatter);
   }
 
   /**
@@ -192,56 +230,32 @@ public final class Option<T> {
     return new Option<>(name, type, check(value), syntax, description, parser, valid, formatter);
   }
 
-  /**
-   * Returns the option's name.
-   *
-   * @return the name, as in a URI's query
-   */
+  /** {@return the option's name, as in a URI's query} */
   public String name() {
     return name;
   }
 
-  /**
-   * Returns the type of the option's value.
-   *
-   * @return the value's class
-   */
+  /** {@return the class of the option's value} */
   public Class<T> type() {
     return type;
   }
 
-  /**
-   * Returns the default value.
-   *
-   * @return the default
-   */
+  /** {@return the default value} */
   public T defaultValue() {
     return defaultValue;
   }
 
-  /**
-   * Returns the default as written in a URI's query.
-   *
-   * @return the text of the default
-   */
+  /** {@return the default as written in a URI's query} */
   public String defaultText() {
     return formatter.apply(defaultValue);
   }
 
-  /**
-   * Returns a description of the syntax and range of a value.
-   *
-   * @return the syntax, in words
-   */
+  /** {@return a description of the syntax and range of a value} */
   public String syntax() {
     return syntax;
   }
 
-  /**
-   * Returns the meaning of the option.
-   *
-   * @return the description, one sentence
-   */
+  /** {@return the meaning of the option in one sentence} */
   public String description() {
     return description;
   }
@@ -267,13 +281,17 @@ public final class Option<T> {
   }
 
   /**
-   * Validates a value against the option's range.
+   * Formats a value as in a URI's query.
    *
-   * @param value the value
-   * @return the value
-   * @throws InvalidOptionException if the value is out of range
+   * @param value a value of this option
+   * @return the text of the value
    */
-  public T check(T value) {
+  public String format(T value) {
+    return formatter.apply(value);
+  }
+
+  /** Returns the value, if it is in the option's range. */
+  T check(T value) {
     Objects.requireNonNull(value, name);
     if (!valid.test(value)) {
       throw invalid(formatter.apply(value), null);
@@ -286,62 +304,33 @@ public final class Option<T> {
         null, "option " + name + "=" + text + " is not valid: " + name + " is " + syntax, cause);
   }
 
-  private static Long parseSize(String text) {
-    Matcher matcher = SIZE.matcher(text);
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException("not a size: " + text);
-    }
-    int shift =
-        switch (matcher.group(2)) {
-          case "K", "KiB" -> 10;
-          case "M", "MiB" -> 20;
-          case "G", "GiB" -> 30;
-          case "T", "TiB" -> 40;
-          default -> 0;
-        };
-    return Math.multiplyExact(Long.parseLong(matcher.group(1)), 1L << shift);
-  }
-
-  private static String formatSize(long bytes) {
-    // by the largest unit of which it is a multiple
-    int unit = bytes == 0 ? 0 : Math.min(Long.numberOfTrailingZeros(bytes) / 10, UNITS.length - 1);
-    return (bytes >> 10 * unit) + UNITS[unit];
-  }
-
-  private static Duration parseDuration(String text) {
+  private static long parseQuantity(String text, List<Unit> units) {
     if (text.equals("0")) {
-      return Duration.ZERO;
+      return 0;
     }
-    Matcher matcher = DURATION.matcher(text);
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException("not a time: " + text);
+    Matcher matcher = QUANTITY.matcher(text);
+    if (matcher.matches()) {
+      for (Unit unit : units) {
+        if (unit.name.equals(matcher.group(2))) {
+          return Math.multiplyExact(Long.parseLong(matcher.group(1)), unit.amount);
+        }
+      }
     }
-    long number = Long.parseLong(matcher.group(1));
-    return switch (matcher.group(2)) {
-      case "ns" -> Duration.ofNanos(number);
-      case "us" -> Duration.ofNanos(Math.multiplyExact(number, 1_000L));
-      case "ms" -> Duration.ofMillis(number);
-      case "s" -> Duration.ofSeconds(number);
-      case "m" -> Duration.ofMinutes(number);
-      default -> Duration.ofHours(number);
-    };
+    throw new IllegalArgumentException("not a number with a unit: " + text);
   }
 
-  private static String formatDuration(Duration duration) {
-    if (duration.isZero()) {
-      return "0";
+  /** Formats by the largest unit of which it is a multiple. */
+  private static String formatQuantity(long value, List<Unit> units) {
+    Unit unit = units.stream().filter(u -> value % u.amount == 0).findFirst().orElseThrow();
+    return value == 0 ? "0" : value / unit.amount + unit.name;
+  }
+
+  private static String formatTime(Duration time) {
+    try {
+      return formatQuantity(time.toNanos(), TIMES);
+    } catch (ArithmeticException e) {
+      return time.toString(); // centuries, which no option permits
     }
-    if (duration.getNano() % 1_000_000 != 0) {
-      return duration.toNanos() + "ns";
-    }
-    if (duration.getNano() != 0) {
-      return duration.toMillis() + "ms";
-    }
-    long seconds = duration.getSeconds();
-    if (seconds % 3600 == 0) {
-      return seconds / 3600 + "h";
-    }
-    return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
   }
 
   private static Boolean parseFlag(String text) {
@@ -354,16 +343,6 @@ public final class Option<T> {
 
   private static String formatEnum(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-  }
-
-  /**
-   * Formats a value as in a URI's query.
-   *
-   * @param value a value of this option
-   * @return the text of the value
-   */
-  public String format(T value) {
-    return formatter.apply(value);
   }
 
   @Override

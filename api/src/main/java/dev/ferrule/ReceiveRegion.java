@@ -46,25 +46,13 @@ public interface ReceiveRegion extends AutoCloseable {
    */
   MemorySegment buffer();
 
-  /**
-   * Returns the offset of the message in {@link #buffer()}.
-   *
-   * @return the offset in bytes
-   */
+  /** {@return the offset of the message in {@link #buffer()}, in bytes} */
   long offset();
 
-  /**
-   * Returns the length of the message.
-   *
-   * @return the length in bytes; may be 0
-   */
+  /** {@return the length of the message in bytes; may be 0} */
   int length();
 
-  /**
-   * Returns the connection on which the message was received.
-   *
-   * @return the connection
-   */
+  /** {@return the connection on which the message was received} */
   Connection connection();
 
   /**

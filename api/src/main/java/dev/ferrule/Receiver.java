@@ -35,13 +35,15 @@ import org.jspecify.annotations.Nullable;
  * check, and no cost.
  *
  * <p><b>End of stream:</b> when the peer has closed the connection and its last message was
- * received, every method of this interface throws {@link ConnectionClosedException}. When the peer
+ * received, every method that receives throws {@link ConnectionClosedException}. When the peer
  * died, they throw {@link PeerLostException}, also after all messages that it had sent completely.
- * No method waits forever for a dead peer.
+ * No method waits forever for a dead peer. One that waits throws {@link
+ * OperationInterruptedException} if the thread is interrupted meanwhile.
  *
  * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
  * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is
- * never overwritten while it is held.
+ * never overwritten while it is held. {@code receive} and {@code tryReceive} throw {@link
+ * IllegalStateException} if the program holds so many regions that no further message can arrive.
  */
 public interface Receiver {
 
@@ -50,11 +52,6 @@ public interface Receiver {
    * connection lives.
    *
    * @return the message; must be freed by {@link #free}
-   * @throws ConnectionClosedException if the connection is closed and no message is left
-   * @throws PeerLostException if the peer died and no message is left
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if the program holds so many regions that no further message can
-   *     arrive
    */
   ReceiveRegion receive();
 
@@ -64,11 +61,6 @@ public interface Receiver {
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the message; must be freed by {@link #free}
    * @throws OperationTimeoutException if no message arrived within the timeout
-   * @throws ConnectionClosedException if the connection is closed and no message is left
-   * @throws PeerLostException if the peer died and no message is left
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if the program holds so many regions that no further message can
-   *     arrive
    */
   ReceiveRegion receive(Duration timeout);
 
@@ -79,10 +71,6 @@ public interface Receiver {
    * contend with the sender for a cache line.
    *
    * @return the message, which must be freed by {@link #free}; null if none has arrived
-   * @throws ConnectionClosedException if the connection is closed and no message is left
-   * @throws PeerLostException if the peer died and no message is left
-   * @throws IllegalStateException if the program holds so many regions that no further message can
-   *     arrive
    */
   @Nullable ReceiveRegion tryReceive();
 
@@ -95,8 +83,6 @@ public interface Receiver {
    * @param limit the maximum number of messages; at least 1
    * @return the number of messages passed to the handler; 0 if none has arrived
    * @throws IllegalArgumentException if the limit is less than 1
-   * @throws ConnectionClosedException if the connection is closed and no message is left
-   * @throws PeerLostException if the peer died and no message is left
    */
   int poll(MessageHandler handler, int limit);
 

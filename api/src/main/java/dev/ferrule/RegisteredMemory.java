@@ -26,11 +26,7 @@ import java.lang.foreign.MemorySegment;
  */
 public interface RegisteredMemory extends AutoCloseable {
 
-  /**
-   * Returns the registered memory.
-   *
-   * @return the segment that was registered
-   */
+  /** {@return the registered memory} */
   MemorySegment segment();
 
   /**

@@ -12,11 +12,7 @@ import java.util.Optional;
  */
 public interface RemoteMemory {
 
-  /**
-   * Returns the length of the memory.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the length of the memory in bytes} */
   long length();
 
   /**
@@ -28,15 +24,13 @@ public interface RemoteMemory {
   boolean allows(RmaRight right);
 
   /**
-   * Returns the peer's memory itself, if it is mapped into this process: over shared memory, that
-   * of {@link Rma#allocate}.
+   * {@return the peer's memory itself, bounded, if it is mapped into this process: over shared
+   * memory, that of {@link Rma#allocate}; empty if it is not mapped}
    *
    * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and only
    * the program's own fences order them with messages. The segment is read-only unless the peer
    * permits writes. It is accessible until this side closes the connection. Its content is
    * undefined once the peer has revoked the access.
-   *
-   * @return the memory, bounded; empty if it is not mapped
    */
   default Optional<MemorySegment> view() {
     return Optional.empty();

@@ -35,6 +35,15 @@ import java.time.Duration;
  * {@link Sender} as well. As for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects
  * concurrent use by two threads.
  *
+ * <p><b>Errors:</b> every method but {@link #path} throws {@link ConnectionClosedException} if the
+ * connection is closed, by either side, and {@link PeerLostException} if the peer died; {@link
+ * #isComplete} and {@link #await} do so if the operation was not complete by then. Those two also
+ * throw {@link RemoteAccessException}, once, if this or another operation has failed, and {@link
+ * IllegalArgumentException} for an id that this Rma never returned. A method that waits throws
+ * {@link OperationInterruptedException} if the thread is interrupted meanwhile. Memory of another
+ * connection causes {@link IllegalArgumentException}. The methods name only what they throw beyond
+ * that.
+ *
  * <p>Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  */
 public interface Rma {
@@ -51,8 +60,6 @@ public interface Rma {
    * @throws ResourceExhaustedException if this connection exposes too much memory already, or the
    *     operating system refuses to pin that much memory
    * @throws IllegalStateException if the memory has been freed
-   * @throws ConnectionClosedException if the connection is closed
-   * @throws PeerLostException if the peer died
    */
   ExposedMemory expose(MemorySegment memory, RmaRight... rights);
 
@@ -68,8 +75,6 @@ public interface Rma {
    * @throws IllegalArgumentException if the size is less than 1, or no right is given
    * @throws ResourceExhaustedException if that much memory is not available, or cannot be exposed
    *     over this connection
-   * @throws ConnectionClosedException if the connection is closed
-   * @throws PeerLostException if the peer died
    */
   ExposedMemory allocate(long size, RmaRight... rights);
 
@@ -80,7 +85,6 @@ public interface Rma {
    * @return the memory, for {@link #read} and {@link #write}
    * @throws RemoteAccessException if the handle is malformed or belongs to another connection, or
    *     its memory is no longer exposed
-   * @throws ConnectionClosedException if the connection is closed
    */
   RemoteMemory attach(RmaHandle handle);
 
@@ -97,9 +101,6 @@ public interface Rma {
    * @throws IndexOutOfBoundsException if a range is not within its memory; nothing has been written
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; no bytes
    *     have been written that were not exposed at that time
-   * @throws IllegalArgumentException if one of the two belongs to another connection
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
    *     part of the operation may have started then, and uses the local memory until a later
    *     operation is complete or the memory's registration is closed
@@ -125,8 +126,6 @@ public interface Rma {
    * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
    * @throws IllegalArgumentException if one of the two belongs to another connection, or the local
    *     memory is read-only
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException as for {@link #write}
    */
   long read(
@@ -159,11 +158,9 @@ public interface Rma {
       MemorySegment message);
 
   /**
-   * Returns the mechanism that copies the bytes: {@code knem}, {@code cma} or {@code mmap} over
-   * shared memory, {@code rdma} by a device. It may change if a mechanism fails. May be called by
-   * any thread.
-   *
-   * @return the name of the mechanism
+   * {@return the name of the mechanism that copies the bytes: {@code knem}, {@code cma} or {@code
+   * mmap} over shared memory, {@code rdma} by a device} It may change if a mechanism fails. May be
+   * called by any thread.
    */
   String path();
 
@@ -176,10 +173,6 @@ public interface Rma {
    *
    * @param id an id that this Rma returned
    * @return true if it is complete; operations complete in order
-   * @throws IllegalArgumentException if this Rma never returned the id
-   * @throws RemoteAccessException if this or another operation failed; thrown once
-   * @throws ConnectionClosedException if the connection ended before the operation was complete
-   * @throws PeerLostException if the peer died before the operation was complete
    */
   boolean isComplete(long id);
 
@@ -187,11 +180,6 @@ public interface Rma {
    * Waits until an operation is complete.
    *
    * @param id an id that this Rma returned
-   * @throws OperationInterruptedException if the thread was interrupted while it waited
-   * @throws IllegalArgumentException as for {@link #isComplete}
-   * @throws RemoteAccessException as for {@link #isComplete}
-   * @throws ConnectionClosedException as for {@link #isComplete}
-   * @throws PeerLostException as for {@link #isComplete}
    */
   void await(long id);
 
@@ -201,11 +189,6 @@ public interface Rma {
    * @param id an id that this Rma returned
    * @param timeout the maximum time to wait; zero or less does not wait
    * @throws OperationTimeoutException if the operation was not complete within the timeout
-   * @throws OperationInterruptedException as for {@link #await(long)}
-   * @throws IllegalArgumentException as for {@link #isComplete}
-   * @throws RemoteAccessException as for {@link #isComplete}
-   * @throws ConnectionClosedException as for {@link #isComplete}
-   * @throws PeerLostException as for {@link #isComplete}
    */
   void await(long id, Duration timeout);
 }

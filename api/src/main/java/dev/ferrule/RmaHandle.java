@@ -47,11 +47,7 @@ public final class RmaHandle {
     return new RmaHandle(bytes.clone());
   }
 
-  /**
-   * Returns the bytes of the handle, to be sent to the peer.
-   *
-   * @return a copy of the bytes
-   */
+  /** {@return a copy of the bytes of the handle, to be sent to the peer} */
   public byte[] toBytes() {
     return bytes.clone();
   }

@@ -49,18 +49,10 @@ public interface SendRegion {
    */
   MemorySegment buffer();
 
-  /**
-   * Returns the offset of the region in {@link #buffer()}.
-   *
-   * @return the offset in bytes
-   */
+  /** {@return the offset of the region in {@link #buffer()}, in bytes} */
   long offset();
 
-  /**
-   * Returns the claimed length.
-   *
-   * @return the length in bytes; may be 0
-   */
+  /** {@return the claimed length in bytes; may be 0} */
   int length();
 
   /**

@@ -42,6 +42,15 @@ import org.jspecify.annotations.Nullable;
  * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.
  * Neither loses or reorders messages.
  *
+ * <p><b>Errors:</b> a method that claims, sends or waits throws {@link ConnectionClosedException}
+ * if the connection is closed, by either side, and {@link PeerLostException} if the peer died; one
+ * that waits for a message's completion does so if the message was not complete by then. A method
+ * that waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile
+ * and, if it waits for space, {@link IllegalStateException} if this program has claimed all buffer
+ * space, so that the wait could never end. A length above {@link #maxMessageSize()} causes {@link
+ * MessageTooLongException}, a negative one {@link IllegalArgumentException} or, for a part of a
+ * segment, {@link IndexOutOfBoundsException}. The methods name only what they throw beyond that.
+ *
  * <p><b>Threads:</b> one thread at a time may use a Sender; it may be another one than that of the
  * {@link Receiver}. Only {@link Connection#close()} may be called concurrently: it makes a blocked
  * call throw {@link ConnectionClosedException}. A provider may have an option that permits several
@@ -55,9 +64,8 @@ import org.jspecify.annotations.Nullable;
 public interface Sender {
 
   /**
-   * Returns the maximum length of a message on this connection, which the peer determines.
-   *
-   * @return the limit in bytes
+   * {@return the maximum length of a message on this connection in bytes, which the peer
+   * determines}
    */
   int maxMessageSize();
 
@@ -66,13 +74,6 @@ public interface Sender {
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the region, to be sent or aborted
-   * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
-   * @throws IllegalArgumentException if the length is negative
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   SendRegion claim(int length);
 
@@ -83,13 +84,6 @@ public interface Sender {
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the region, to be sent or aborted
    * @throws OperationTimeoutException if there was no space within the timeout
-   * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
-   * @throws IllegalArgumentException if the length is negative
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   SendRegion claim(int length, Duration timeout);
 
@@ -101,10 +95,6 @@ public interface Sender {
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the region, to be sent or aborted; null if there is no space (back pressure)
-   * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
-   * @throws IllegalArgumentException if the length is negative
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    */
   @Nullable SendRegion tryClaim(int length);
 
@@ -115,8 +105,6 @@ public interface Sender {
    * @return the message's id
    * @throws IllegalStateException if the region is not claimed (already sent or aborted)
    * @throws IllegalArgumentException if the region belongs to another connection
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    */
   long sendAsync(SendRegion region);
 
@@ -129,8 +117,6 @@ public interface Sender {
    * @throws IllegalStateException if the region is not claimed (already sent or aborted)
    * @throws IllegalArgumentException if the region belongs to another connection, or the length is
    *     out of range
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
    */
   long sendAsync(SendRegion region, int length);
 
@@ -142,15 +128,9 @@ public interface Sender {
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
-   * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IllegalArgumentException if the memory was registered with another connection
    * @throws IndexOutOfBoundsException if the range is not within the memory
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   long sendAsync(RegisteredMemory memory, long offset, int length);
 
@@ -160,12 +140,6 @@ public interface Sender {
    *
    * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
    * @return the message's id
-   * @throws MessageTooLongException if the message exceeds {@link #maxMessageSize()}
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   default long send(MemorySegment message) {
     return send(message, 0, message.byteSize());
@@ -179,21 +153,13 @@ public interface Sender {
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
-   * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IndexOutOfBoundsException if the range is not within the segment
-   * @throws ConnectionClosedException if the connection is closed, by either side
-   * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
-   *     could never end
    */
   long send(MemorySegment source, long offset, long length);
 
   /**
-   * Returns this Sender's batch, which collects messages and hands them to the transport together.
+   * {@return this Sender's batch, which collects messages and hands them to the transport together}
    * A Sender has one batch, which is reused, so this method does not allocate.
-   *
-   * @return the batch
    */
   Batch batch();
 
@@ -212,9 +178,6 @@ public interface Sender {
    *
    * @param id an id that this Sender returned
    * @throws IllegalArgumentException if this Sender never returned the id
-   * @throws ConnectionClosedException if the connection was closed before the message was complete
-   * @throws PeerLostException if the peer died before the message was complete
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
    */
   void await(long id);
 
@@ -225,9 +188,6 @@ public interface Sender {
    * @param timeout the maximum time to wait; zero or less does not wait
    * @throws OperationTimeoutException if the message was not complete within the timeout
    * @throws IllegalArgumentException if this Sender never returned the id
-   * @throws ConnectionClosedException if the connection was closed before the message was complete
-   * @throws PeerLostException if the peer died before the message was complete
-   * @throws OperationInterruptedException if the thread was interrupted while blocked
    */
   void await(long id, Duration timeout);
 }

@@ -82,11 +82,7 @@ public final class StandardOptions {
 
   private StandardOptions() {}
 
-  /**
-   * Returns all options of this class.
-   *
-   * @return the options, in display order
-   */
+  /** {@return all options of this class, in display order} */
   public static List<Option<?>> all() {
     return List.of(
         WAIT, MAX_MESSAGE, CONNECT_TIMEOUT, CLOSE_TIMEOUT, PEER_TIMEOUT, BACKLOG, READINESS);

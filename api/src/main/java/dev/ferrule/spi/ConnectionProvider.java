@@ -22,25 +22,13 @@ import java.util.Optional;
  */
 public interface ConnectionProvider {
 
-  /**
-   * Returns the URI scheme of this provider.
-   *
-   * @return the scheme, in lower case
-   */
+  /** {@return the URI scheme of this provider, in lower case} */
   String scheme();
 
-  /**
-   * Returns a description of the provider, for a list of providers.
-   *
-   * @return the description, one line
-   */
+  /** {@return a one-line description of the provider, for a list of providers} */
   String description();
 
-  /**
-   * Returns an example of an address.
-   *
-   * @return an example
-   */
+  /** {@return an example of an address} */
   String exampleAddress();
 
   /**
@@ -51,9 +39,8 @@ public interface ConnectionProvider {
   Availability availability();
 
   /**
-   * Returns all options of the provider's connections and listeners.
-   *
-   * @return the standard options and those specific to the provider
+   * {@return all options of the provider's connections and listeners: the standard options and
+   * those specific to the provider}
    */
   List<Option<?>> options();
 
@@ -78,9 +65,8 @@ public interface ConnectionProvider {
   Listener listen(URI address, ConnectionOptions options);
 
   /**
-   * Returns the registry of the provider's endpoints, if they are in the file system.
-   *
-   * @return the registry; empty if no part of an endpoint outlives its process
+   * {@return the registry of the provider's endpoints, if they are in the file system; empty if no
+   * part of an endpoint outlives its process}
    */
   default Optional<EndpointRegistry> endpointRegistry() {
     return Optional.empty();

@@ -49,11 +49,7 @@ public final class LoggedRecords implements AutoCloseable {
     return new LoggedRecords(Logger.getLogger(logging.getName()));
   }
 
-  /**
-   * Returns the records captured so far.
-   *
-   * @return a copy
-   */
+  /** {@return a copy of the records captured so far} */
   public List<LogRecord> all() {
     synchronized (records) {
       return List.copyOf(records);

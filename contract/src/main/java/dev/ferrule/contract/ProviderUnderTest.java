@@ -58,11 +58,7 @@ public interface ProviderUnderTest extends AutoCloseable {
     return connection;
   }
 
-  /**
-   * Returns the open file descriptors of this process.
-   *
-   * @return the target of each
-   */
+  /** {@return the target of each open file descriptor of this process} */
   default List<String> openDescriptors() {
     return SystemResources.openDescriptors();
   }
@@ -76,29 +72,23 @@ public interface ProviderUnderTest extends AutoCloseable {
   List<String> mappings();
 
   /**
-   * Returns the files that the provider has created for this object's addresses and that still
-   * exist.
-   *
-   * @return the paths; empty for a transport without files
+   * {@return the files that the provider has created for this object's addresses and that still
+   * exist; empty for a transport without files}
    */
   List<String> leftOverFiles();
 
   /**
-   * Returns the counters that the transport cannot maintain, which are absent from {@link
-   * dev.ferrule.ConnectionCounters}.
-   *
-   * @return their names
+   * {@return the counters that the transport cannot maintain, which are absent from {@link
+   * dev.ferrule.ConnectionCounters}}
    */
   default Set<String> notCounted() {
     return Set.of();
   }
 
   /**
-   * Returns how many messages can be sent without back pressure if each is received before the next
-   * one is sent.
-   *
-   * @return the number; small if the space is freed by another thread or a message, which may be
-   *     late
+   * {@return how many messages can be sent without back pressure if each is received before the
+   * next one is sent; small if the space is freed by another thread or a message, which may be
+   * late}
    */
   default int messagesWithoutBackPressure() {
     return 1_000;

@@ -14,11 +14,7 @@ public final class SystemResources {
 
   private SystemResources() {}
 
-  /**
-   * Returns the open file descriptors of this process.
-   *
-   * @return the target of each, sorted
-   */
+  /** {@return the target of each open file descriptor of this process} */
   public static List<String> openDescriptors() {
     try (Stream<Path> links = Files.list(Path.of("/proc/self/fd"))) {
       return links.map(SystemResources::target).sorted().collect(Collectors.toList());

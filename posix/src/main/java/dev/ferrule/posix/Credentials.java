@@ -13,20 +13,12 @@ public record Credentials(int pid, int uid) {
   /** The credentials of no process. */
   static final Credentials UNKNOWN = new Credentials(0, -1);
 
-  /**
-   * Returns the credentials of this process.
-   *
-   * @return the credentials
-   */
+  /** {@return the credentials of this process} */
   public static Credentials own() {
     return new Credentials((int) ProcessHandle.current().pid(), Posix.geteuid());
   }
 
-  /**
-   * Returns whether the process runs as this process's user.
-   *
-   * @return whether it does
-   */
+  /** {@return whether the process runs as this process's user} */
   public boolean isOwnUser() {
     return uid == Posix.geteuid();
   }

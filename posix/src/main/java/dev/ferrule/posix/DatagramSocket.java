@@ -90,11 +90,7 @@ public final class DatagramSocket implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the descriptor, for {@link EventPoll}.
-   *
-   * @return the file descriptor
-   */
+  /** {@return the descriptor, for {@link EventPoll}} */
   public int fd() {
     return fd;
   }

@@ -20,11 +20,7 @@ public final class EventDescriptor implements AutoCloseable {
    */
   public EventDescriptor() {}
 
-  /**
-   * Returns the descriptor's number.
-   *
-   * @return the number
-   */
+  /** {@return the descriptor's number} */
   public int number() {
     return fd;
   }

@@ -35,11 +35,7 @@ public final class Fifo {
       fd = Posix.open(path.toString(), Posix.O_RDWR | Posix.O_NONBLOCK | Posix.O_NOFOLLOW, 0);
     }
 
-    /**
-     * Returns the descriptor, for {@link EventPoll}.
-     *
-     * @return the file descriptor
-     */
+    /** {@return the descriptor, for {@link EventPoll}} */
     public int fd() {
       return fd;
     }
@@ -56,11 +52,9 @@ public final class Fifo {
     }
 
     /**
-     * Returns whether the last {@link #read} returned whole headers only. Writes of 4 bytes are
+     * {@return whether the last {@link #read} returned whole headers only} Writes of 4 bytes are
      * atomic, so a partial header is garbage from a faulty peer, and the headers read with it may
      * be misaligned.
-     *
-     * @return whether it did
      */
     public boolean isWhole() {
       return whole;
@@ -107,10 +101,8 @@ public final class Fifo {
     }
 
     /**
-     * Returns the descriptor, for {@link EventPoll}, which reports an error on it when the reader
-     * is gone.
-     *
-     * @return the file descriptor
+     * {@return the descriptor, for {@link EventPoll}, which reports an error on it when the reader
+     * is gone}
      */
     public int fd() {
       return pipe.fd();

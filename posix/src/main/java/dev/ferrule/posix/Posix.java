@@ -860,11 +860,7 @@ public final class Posix {
     }
   }
 
-  /**
-   * Returns the effective user id of this process.
-   *
-   * @return the user id
-   */
+  /** {@return the effective user id of this process} */
   public static int geteuid() {
     return (int) GETEUID.plain();
   }

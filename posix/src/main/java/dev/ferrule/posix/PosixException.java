@@ -37,29 +37,17 @@ public final class PosixException extends RuntimeException {
     return function + ": " + Posix.strerror(errno) + " (errno " + errno + ")";
   }
 
-  /**
-   * Returns the function that failed.
-   *
-   * @return its name
-   */
+  /** {@return the function that failed} */
   public String function() {
     return function;
   }
 
-  /**
-   * Returns the argument of the function.
-   *
-   * @return the argument, as in the message
-   */
+  /** {@return the argument of the function, as in the message} */
   public String subject() {
     return subject;
   }
 
-  /**
-   * Returns the error.
-   *
-   * @return the errno value
-   */
+  /** {@return the error} */
   public int errno() {
     return errno;
   }
@@ -80,10 +68,8 @@ public final class PosixException extends RuntimeException {
   }
 
   /**
-   * Returns whether this process lacks a resource, such as memory or descriptors, whatever the
-   * argument.
-   *
-   * @return whether it does
+   * {@return whether this process lacks a resource, such as memory or descriptors, whatever the
+   * argument}
    */
   public boolean isShortage() {
     return is(Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM, Errno.EAGAIN);

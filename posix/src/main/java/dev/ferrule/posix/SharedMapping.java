@@ -150,11 +150,7 @@ public final class SharedMapping {
     space.remove(size, waited);
   }
 
-  /**
-   * Returns the size of the memory.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the size of the memory, in bytes} */
   public long size() {
     return memory.byteSize();
   }

@@ -28,11 +28,7 @@ public final class WriteDescriptor implements AutoCloseable {
     this.fd = fd;
   }
 
-  /**
-   * Returns the descriptor, which may be closed.
-   *
-   * @return the descriptor
-   */
+  /** {@return the descriptor, which may be closed} */
   public int fd() {
     return fd;
   }

@@ -46,11 +46,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
     ReadinessDescriptor.raise(clients);
   }
 
-  /**
-   * Returns whether a client is waiting, or is accepted and not returned yet.
-   *
-   * @return whether one is
-   */
+  /** {@return whether a client is waiting, or is accepted and not returned yet} */
   protected abstract boolean hasClient();
 
   @Override
@@ -59,9 +55,8 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   /**
-   * Returns the readiness, to show messages of the listener's receiver.
-   *
-   * @return the readiness; null if the program does not use it
+   * {@return the readiness, to show messages of the listener's receiver; null if the program does
+   * not use it}
    */
   protected final @Nullable ReadinessDescriptor ownReadiness() {
     return readiness;
@@ -111,11 +106,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
     return Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
   }
 
-  /**
-   * Returns the exception for a closed listener.
-   *
-   * @return the exception
-   */
+  /** {@return the exception for a closed listener} */
   protected final ConnectionClosedException closedException() {
     return new ConnectionClosedException(uri(), false, "the listener was closed", null);
   }

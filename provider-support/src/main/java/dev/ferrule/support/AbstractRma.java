@@ -39,21 +39,13 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
   /** Creates remote memory access. */
   protected AbstractRma() {}
 
-  /**
-   * Returns the URI that identifies the connection in exceptions.
-   *
-   * @return the connection's URI
-   */
+  /** {@return the URI that identifies the connection in exceptions} */
   protected abstract URI uri();
 
   /** Throws if the connection has ended. */
   protected abstract void checkOpen();
 
-  /**
-   * Returns the connection's sender.
-   *
-   * @return the sender
-   */
+  /** {@return the connection's sender} */
   protected abstract Sender sender();
 
   /**
@@ -172,11 +164,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
                 uri(), "invalid handle: not created by this version of Ferrule", null));
   }
 
-  /**
-   * Returns the exception for memory that is not exposed to this side.
-   *
-   * @return the exception
-   */
+  /** {@return the exception for memory that is not exposed to this side} */
   protected final RemoteAccessException notExposed() {
     return new RemoteAccessException(
         uri(),

@@ -35,11 +35,7 @@ public abstract class AbstractSender implements Sender {
     this.maxMessageSize = maxMessageSize;
   }
 
-  /**
-   * Returns the URI that identifies the connection in errors.
-   *
-   * @return the URI
-   */
+  /** {@return the URI that identifies the connection in errors} */
   protected abstract URI uri();
 
   /** Throws if the connection has ended. */
@@ -95,18 +91,10 @@ public abstract class AbstractSender implements Sender {
   /** Publishes all staged messages. */
   protected abstract void publish();
 
-  /**
-   * Returns the number of staged messages that are not yet published.
-   *
-   * @return the number
-   */
+  /** {@return the number of staged messages that are not yet published} */
   protected abstract int staged();
 
-  /**
-   * Returns the id of the message staged last, by any thread.
-   *
-   * @return the id; ids start at 1
-   */
+  /** {@return the id of the message staged last, by any thread; ids start at 1} */
   protected abstract long lastId();
 
   @Override
@@ -296,11 +284,7 @@ public abstract class AbstractSender implements Sender {
     }
   }
 
-  /**
-   * Returns how often there was no space.
-   *
-   * @return the number of stalls
-   */
+  /** {@return how often there was no space} */
   public final long stalls() {
     return stalls.sum();
   }

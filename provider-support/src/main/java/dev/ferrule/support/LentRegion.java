@@ -52,11 +52,7 @@ abstract class LentRegion {
     }
   }
 
-  /**
-   * Returns the region's memory.
-   *
-   * @return a segment of exactly the region
-   */
+  /** {@return a segment of exactly the region's memory} */
   public final MemorySegment segment() {
     checkLent();
     return buffer.asSlice(offset, length);
@@ -72,20 +68,12 @@ abstract class LentRegion {
     return buffer;
   }
 
-  /**
-   * Returns the offset of the region in {@code buffer()}.
-   *
-   * @return the offset in bytes
-   */
+  /** {@return the offset of the region in {@code buffer()}, in bytes} */
   public final long offset() {
     return offset;
   }
 
-  /**
-   * Returns the length of the region.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the length of the region, in bytes} */
   public final int length() {
     return length;
   }

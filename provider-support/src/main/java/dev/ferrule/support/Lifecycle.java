@@ -192,11 +192,7 @@ public final class Lifecycle {
     }
   }
 
-  /**
-   * Returns whether the connection has ended, for any reason.
-   *
-   * @return true if it has ended
-   */
+  /** {@return whether the connection has ended, for any reason} */
   public boolean hasEnded() {
     return end != null;
   }
@@ -206,20 +202,12 @@ public final class Lifecycle {
     released = true;
   }
 
-  /**
-   * Returns whether the connection's memory is released or being released.
-   *
-   * @return true if it is
-   */
+  /** {@return whether the connection's memory is released or being released} */
   public boolean isReleased() {
     return released;
   }
 
-  /**
-   * Returns the connection's state.
-   *
-   * @return the state
-   */
+  /** {@return the connection's state} */
   public ConnectionState state() {
     return switch (end) {
       case null -> ConnectionState.OPEN;
@@ -229,11 +217,7 @@ public final class Lifecycle {
     };
   }
 
-  /**
-   * Returns the failure of the connection.
-   *
-   * @return the failure, or null if it did not fail
-   */
+  /** {@return the failure of the connection; null if it did not fail} */
   public @Nullable FerruleException failure() {
     return end instanceof End.Failed failed ? failed.failure() : null;
   }

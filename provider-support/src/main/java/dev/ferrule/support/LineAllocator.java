@@ -78,11 +78,7 @@ public final class LineAllocator {
     return line;
   }
 
-  /**
-   * Returns the number of allocated runs.
-   *
-   * @return the number of runs
-   */
+  /** {@return the number of allocated runs} */
   public int runs() {
     return runs;
   }
@@ -97,11 +93,7 @@ public final class LineAllocator {
     committed++;
   }
 
-  /**
-   * Returns whether the receiver has any run.
-   *
-   * @return true if at least one run is committed
-   */
+  /** {@return whether the receiver has any run: true if at least one run is committed} */
   public boolean isAnythingCommitted() {
     return committed > 0;
   }

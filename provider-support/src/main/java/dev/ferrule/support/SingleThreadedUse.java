@@ -39,11 +39,7 @@ public final class SingleThreadedUse {
     this.what = what;
   }
 
-  /**
-   * Returns whether the check is on in this process.
-   *
-   * @return true if it is on
-   */
+  /** {@return whether the check is on in this process} */
   public static boolean isChecked() {
     return CHECKED;
   }

@@ -54,11 +54,7 @@ public final class ViewUse {
     USER.setRelease(this, NONE);
   }
 
-  /**
-   * Returns whether the memory is in use. For the thread that uses it.
-   *
-   * @return true if it is in use
-   */
+  /** {@return whether the memory is in use} For the thread that uses it. */
   public boolean isInUse() {
     return user != NONE;
   }

@@ -18,28 +18,22 @@ public final class Waiter {
   /** The condition to wait for. */
   public interface Condition {
 
-    /**
-     * Returns whether the condition is true; throws if it never will be.
-     *
-     * @return true if the condition is true
-     */
+    /** {@return whether the condition is true; throws if it never will be} */
     boolean isReady();
 
     /** Requests a wake-up from the peer; {@link #isReady} is called once more after that. */
     void arm();
 
     /**
-     * Returns whether the request of {@link #arm} is still pending.
-     *
-     * @return true if the peer has not answered it yet
+     * {@return whether the request of {@link #arm} is still pending: true if the peer has not
+     * answered it yet}
      */
     boolean isArmed();
 
     /**
-     * Returns whether the peer is certain to see the last {@link #arm}. Otherwise its wake-up may
-     * be late, so the sleeper checks a second time after a while.
-     *
-     * @return true if it is certain; false if the provider cannot know
+     * {@return whether the peer is certain to see the last {@link #arm}: true if it is certain;
+     * false if the provider cannot know} Otherwise its wake-up may be late, so the sleeper checks a
+     * second time after a while.
      */
     default boolean isSure() {
       return false;
@@ -71,11 +65,7 @@ public final class Waiter {
       LockSupport.unpark(sleeper);
     }
 
-    /**
-     * Returns the exception for an interrupt of the waiting thread.
-     *
-     * @return the exception
-     */
+    /** {@return the exception for an interrupt of the waiting thread} */
     RuntimeException interrupted();
   }
 
@@ -331,11 +321,7 @@ public final class Waiter {
     }
   }
 
-  /**
-   * Returns how often a thread has fallen asleep.
-   *
-   * @return the number of sleeps
-   */
+  /** {@return how often a thread has fallen asleep} */
   public long sleeps() {
     return sleeps;
   }

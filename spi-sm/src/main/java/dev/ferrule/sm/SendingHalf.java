@@ -62,11 +62,7 @@ abstract class SendingHalf extends AbstractSender {
     return result;
   }
 
-  /**
-   * Returns the exception for an interrupted thread that waits for room.
-   *
-   * @return the exception
-   */
+  /** {@return the exception for an interrupted thread that waits for room} */
   public final RuntimeException interrupted() {
     return connection.interrupted("send");
   }

@@ -28,11 +28,7 @@ public final class TokenOption {
   /** Called by picocli. */
   public TokenOption() {}
 
-  /**
-   * Returns whether the option is given.
-   *
-   * @return whether it is given
-   */
+  /** {@return whether the option is given} */
   public boolean isSet() {
     return secret != null;
   }

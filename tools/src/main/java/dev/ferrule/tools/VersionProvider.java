@@ -17,11 +17,7 @@ public final class VersionProvider implements IVersionProvider {
     return new String[] {"ferrule " + build(), "Java " + Runtime.version()};
   }
 
-  /**
-   * Returns the version of this program.
-   *
-   * @return the version; a text if the program does not run from a jar
-   */
+  /** {@return the version of this program; a text if the program does not run from a jar} */
   public static String version() {
     return Optional.ofNullable(VersionProvider.class.getModule().getDescriptor())
         .flatMap(ModuleDescriptor::rawVersion)

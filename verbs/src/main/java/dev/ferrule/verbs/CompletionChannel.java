@@ -30,11 +30,7 @@ public final class CompletionChannel implements AutoCloseable {
     return address;
   }
 
-  /**
-   * Returns the descriptor that is readable while an event is pending.
-   *
-   * @return the file descriptor, owned by the channel
-   */
+  /** {@return the descriptor that is readable while an event is pending, owned by the channel} */
   public int descriptor() {
     return RawMemory.getInt(address + ibv_comp_channel.fd$offset());
   }

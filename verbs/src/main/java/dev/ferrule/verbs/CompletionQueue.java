@@ -51,11 +51,7 @@ public final class CompletionQueue implements AutoCloseable {
     this.completions = arena.allocate(BATCH * SIZE, Long.BYTES).address();
   }
 
-  /**
-   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
-   *
-   * @return the address of the {@code ibv_cq}
-   */
+  /** {@return the address of the C object, as in {@link AsyncEvent#element()}} */
   public long address() {
     return address;
   }

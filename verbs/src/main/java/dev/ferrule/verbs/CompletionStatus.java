@@ -56,11 +56,7 @@ public enum CompletionStatus {
     this.text = text;
   }
 
-  /**
-   * Returns the meaning of the status.
-   *
-   * @return the text, without the number
-   */
+  /** {@return the meaning of the status, without the number} */
   public String text() {
     return text;
   }

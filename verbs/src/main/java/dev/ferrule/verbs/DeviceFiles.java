@@ -33,19 +33,14 @@ public final class DeviceFiles {
     this.permitted = permitted;
   }
 
-  /**
-   * Returns the device files of this system.
-   *
-   * @return those in /dev/infiniband
-   */
+  /** {@return the device files of this system, in /dev/infiniband} */
   public static DeviceFiles system() {
     return SYSTEM;
   }
 
   /**
-   * Returns the first device file, if this process may open none of them.
-   *
-   * @return the file; empty if there is no device file, or if the process may open one
+   * {@return the first device file, if this process may open none of them; empty if there is no
+   * device file, or if the process may open one}
    */
   public Optional<Path> forbidden() {
     List<Path> files;
@@ -62,9 +57,8 @@ public final class DeviceFiles {
   }
 
   /**
-   * Returns the result of {@link #forbidden()} as a sentence with the fix.
-   *
-   * @return the sentence; empty if {@link #forbidden()} is empty
+   * {@return the result of {@link #forbidden()} as a sentence with the fix; empty if {@link
+   * #forbidden()} is empty}
    */
   public Optional<String> denial() {
     return forbidden().map(file -> problem(file) + ": " + fix(file));

@@ -68,29 +68,17 @@ public final class MemoryRegion implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the memory.
-   *
-   * @return the registered segment
-   */
+  /** {@return the memory} */
   public MemorySegment segment() {
     return segment;
   }
 
-  /**
-   * Returns the local key, for work requests of this side.
-   *
-   * @return the lkey
-   */
+  /** {@return the local key, for work requests of this side} */
   public int localKey() {
     return localKey;
   }
 
-  /**
-   * Returns the remote key, for work requests of a peer.
-   *
-   * @return the rkey
-   */
+  /** {@return the remote key, for work requests of a peer} */
   public int remoteKey() {
     return remoteKey;
   }

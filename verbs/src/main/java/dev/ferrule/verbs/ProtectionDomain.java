@@ -28,20 +28,12 @@ public final class ProtectionDomain implements AutoCloseable {
     this.address = address;
   }
 
-  /**
-   * Returns the context of the device.
-   *
-   * @return the context
-   */
+  /** {@return the context of the device} */
   public VerbsContext context() {
     return context;
   }
 
-  /**
-   * Returns the address of the C object.
-   *
-   * @return the address of the {@code ibv_pd}
-   */
+  /** {@return the address of the C object} */
   public long address() {
     return address;
   }

@@ -91,29 +91,17 @@ public final class QueuePair implements ReceiveWorkQueue {
         ibv_qp_cap.max_inline_data(capacities));
   }
 
-  /**
-   * Returns the queue pair number, which completions carry.
-   *
-   * @return the number, of 24 bits
-   */
+  /** {@return the queue pair number, of 24 bits, which completions carry} */
   public int number() {
     return number;
   }
 
-  /**
-   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
-   *
-   * @return the address of the {@code ibv_qp}
-   */
+  /** {@return the address of the C object, as in {@link AsyncEvent#element()}} */
   public long address() {
     return address;
   }
 
-  /**
-   * Returns the sizes of the queues.
-   *
-   * @return the sizes that the device has chosen, at least the requested ones
-   */
+  /** {@return the sizes of the queues, which the device has chosen: at least the requested ones} */
   public QueuePairSizes sizes() {
     return sizes;
   }

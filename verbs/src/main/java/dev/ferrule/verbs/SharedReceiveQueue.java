@@ -16,11 +16,7 @@ public final class SharedReceiveQueue implements ReceiveWorkQueue, AutoCloseable
     this.address = address;
   }
 
-  /**
-   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
-   *
-   * @return the address of the {@code ibv_srq}
-   */
+  /** {@return the address of the C object, as in {@link AsyncEvent#element()}} */
   public long address() {
     return address;
   }

@@ -82,20 +82,12 @@ public final class VerbsContext implements AutoCloseable {
     return reqNotifyCq;
   }
 
-  /**
-   * Returns the address of the C object.
-   *
-   * @return the address of the {@code ibv_context}
-   */
+  /** {@return the address of the C object} */
   public long address() {
     return address;
   }
 
-  /**
-   * Returns the name of the device.
-   *
-   * @return the name, such as mlx5_0 or rxe0
-   */
+  /** {@return the name of the device, such as mlx5_0 or rxe0} */
   public String deviceName() {
     return calls.getDeviceName(RawMemory.getLong(address + ibv_context.device$offset()));
   }
@@ -190,9 +182,8 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Returns the descriptor that is readable while an asynchronous event is pending.
-   *
-   * @return the file descriptor, owned by the context
+   * {@return the descriptor that is readable while an asynchronous event is pending, owned by the
+   * context}
    */
   public int asyncDescriptor() {
     return RawMemory.getInt(address + ibv_context.async_fd$offset());

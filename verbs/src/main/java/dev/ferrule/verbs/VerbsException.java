@@ -48,20 +48,12 @@ public final class VerbsException extends RuntimeException {
     this.errno = errno;
   }
 
-  /**
-   * Returns the function that failed.
-   *
-   * @return the name in C
-   */
+  /** {@return the name of the C function that failed} */
   public String function() {
     return function;
   }
 
-  /**
-   * Returns the error number.
-   *
-   * @return the errno, positive
-   */
+  /** {@return the error number, positive} */
   public int errno() {
     return errno;
   }

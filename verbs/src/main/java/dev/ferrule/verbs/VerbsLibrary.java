@@ -75,20 +75,12 @@ public final class VerbsLibrary {
     return DeviceFiles.system().denial();
   }
 
-  /**
-   * Returns the functions of libibverbs.
-   *
-   * @return the functions
-   */
+  /** {@return the functions of libibverbs} */
   public VerbsCalls verbs() {
     return verbs;
   }
 
-  /**
-   * Returns the functions of librdmacm.
-   *
-   * @return the functions
-   */
+  /** {@return the functions of librdmacm} */
   public CmCalls cm() {
     return cm;
   }

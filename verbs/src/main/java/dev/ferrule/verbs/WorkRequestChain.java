@@ -48,11 +48,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     }
   }
 
-  /**
-   * Returns the number of requests.
-   *
-   * @return the capacity
-   */
+  /** {@return the number of requests} */
   public final int capacity() {
     return capacity;
   }
@@ -99,11 +95,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     return bad;
   }
 
-  /**
-   * Returns the request that failed to be posted; the requests before it were posted.
-   *
-   * @return the index
-   */
+  /** {@return the request that failed to be posted; the requests before it were posted} */
   public final int failedIndex() {
     return (int) ((RawMemory.getLong(bad) - requests) / size);
   }

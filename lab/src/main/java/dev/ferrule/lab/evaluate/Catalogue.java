@@ -108,9 +108,7 @@ public final class Catalogue {
   }
 
   /**
-   * Returns all experiments, including those that are not possible.
-   *
-   * @return the experiments, in the order of the report
+   * {@return all experiments, including those that are not possible, in the order of the report}
    */
   public List<Experiment> experiments() {
     return List.of(

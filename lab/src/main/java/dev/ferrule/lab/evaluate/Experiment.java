@@ -30,17 +30,12 @@ public interface Experiment {
   String title();
 
   /**
-   * Returns why this cannot be measured on this machine.
-   *
-   * @return the reason, for the report; empty if it can be measured
+   * {@return why this cannot be measured on this machine, for the report; empty if it can be
+   * measured}
    */
   Optional<String> obstacle();
 
-  /**
-   * Returns the points. Each round measures all of them once, in this order.
-   *
-   * @return the points
-   */
+  /** {@return the points} Each round measures all of them once, in this order. */
   List<Task> tasks();
 
   /**

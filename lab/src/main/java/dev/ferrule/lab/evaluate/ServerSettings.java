@@ -21,11 +21,7 @@ public record ServerSettings(Map<String, String> options, String waiting, boolea
     options = Collections.unmodifiableMap(new TreeMap<>(options));
   }
 
-  /**
-   * Returns the arguments of the command {@code serve}.
-   *
-   * @return the arguments, without the address
-   */
+  /** {@return the arguments of the command {@code serve}, without the address} */
   public List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     options.forEach((name, value) -> arguments.add("--option=" + name + "=" + value));

@@ -21,19 +21,14 @@ public interface Servers {
    */
   RunningServer start(ProviderInfo provider, ServerSettings settings, Consumer<String> problems);
 
-  /**
-   * Returns the facts of the other host.
-   *
-   * @return the facts; empty if the servers run on this one
-   */
+  /** {@return the facts of the other host; empty if the servers run on this one} */
   default Optional<JsonObject> machine() {
     return Optional.empty();
   }
 
   /**
-   * Returns why no server can be started any more.
-   *
-   * @return the reason, with what to do; empty if servers can be started
+   * {@return why no server can be started any more, with what to do; empty if servers can be
+   * started}
    */
   default Optional<String> lost() {
     return Optional.empty();

@@ -136,11 +136,7 @@ public final class Workbench implements AutoCloseable {
     return point.waiting().equals(SPIN) && pinning.hasRoomFor(threadsHere) ? pinning : Pinning.OFF;
   }
 
-  /**
-   * Returns how much to measure.
-   *
-   * @return the effort
-   */
+  /** {@return how much to measure} */
   public Effort effort() {
     return effort;
   }

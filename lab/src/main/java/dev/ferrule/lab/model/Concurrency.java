@@ -37,10 +37,8 @@ public record Concurrency(
   }
 
   /**
-   * Returns whether there is one connection with a processor for each side, which is all that a
-   * model is fitted to.
-   *
-   * @return true if nothing is shared
+   * {@return whether there is one connection with a processor for each side, which is all that a
+   * model is fitted to}
    */
   public boolean isUndisturbed() {
     return connections == 1 && processors.suffice(1, 1);

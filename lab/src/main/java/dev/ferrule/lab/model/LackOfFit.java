@@ -82,19 +82,14 @@ public record LackOfFit(List<Part> parts) {
     return parts.isEmpty() ? Optional.empty() : Optional.of(new LackOfFit(parts));
   }
 
-  /**
-   * Returns whether the noise explains the deviations.
-   *
-   * @return true if the model need not be rejected
-   */
+  /** {@return whether the noise explains the deviations: true if the model need not be rejected} */
   public boolean isExplained() {
     return parts.stream().allMatch(Part::isExplained);
   }
 
   /**
-   * Returns whether the noise would explain even a model that is far off.
-   *
-   * @return true if a model that is not rejected need not be right
+   * {@return whether the noise would explain even a model that is far off: true if a model that is
+   * not rejected need not be right}
    */
   public boolean isNoisy() {
     return parts.stream().anyMatch(Part::isNoisy);

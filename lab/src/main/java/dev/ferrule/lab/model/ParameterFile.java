@@ -61,11 +61,7 @@ public final class ParameterFile {
   public record Entry(
       String provider, boolean acknowledged, Map<Parameter, Estimate> estimates, String note) {
 
-    /**
-     * Returns the model with these parameters.
-     *
-     * @return the model
-     */
+    /** {@return the model with these parameters} */
     public PerformanceModel model() {
       Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
       estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));

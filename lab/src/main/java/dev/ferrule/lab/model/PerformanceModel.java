@@ -74,11 +74,7 @@ public final class PerformanceModel {
     return all;
   }
 
-  /**
-   * Returns whether the number of unacknowledged messages limits the rate.
-   *
-   * @return true if it does
-   */
+  /** {@return whether the number of unacknowledged messages limits the rate} */
   public boolean acknowledged() {
     return acknowledged;
   }

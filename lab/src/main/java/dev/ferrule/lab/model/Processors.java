@@ -39,20 +39,12 @@ public record Processors(int client, int server, boolean shared) {
     return new Processors(client, server, false);
   }
 
-  /**
-   * Returns as many processors as there are threads.
-   *
-   * @return the processors
-   */
+  /** {@return as many processors as there are threads} */
   static Processors unlimited() {
     return ofTwoHosts(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
-  /**
-   * Returns the number of all processors.
-   *
-   * @return the number
-   */
+  /** {@return the number of all processors} */
   public int all() {
     return shared ? client : client + server;
   }
@@ -81,9 +73,8 @@ public record Processors(int client, int server, boolean shared) {
   }
 
   /**
-   * Returns for how many pairs of a client's and a server's thread there are processors.
-   *
-   * @return the number, at least 1
+   * {@return for how many pairs of a client's and a server's thread there are processors, at least
+   * 1}
    */
   public int pairs() {
     return shared ? Math.max(1, client / 2) : Math.min(client, server);

@@ -26,11 +26,7 @@ public record SharedMemory(long maxMessage, int ring) {
     return (bytes + PAGE - 1) / PAGE * PAGE;
   }
 
-  /**
-   * Returns the size of the ring of one direction.
-   *
-   * @return bytes
-   */
+  /** {@return the size of the ring of one direction in bytes} */
   public long ringBytes() {
     return PAGE + pages(RELEASE_ENTRY * ring / RECORDS_FOR_RELEASE) + ring;
   }
@@ -41,10 +37,8 @@ public record SharedMemory(long maxMessage, int ring) {
   }
 
   /**
-   * Returns the size of the payload lines of one direction, for messages that are not inline. If
-   * all are inline, the lines are for those of several sending threads.
-   *
-   * @return bytes
+   * {@return the size in bytes of the payload lines of one direction, for messages that are not
+   * inline} If all are inline, the lines are for those of several sending threads.
    */
   public long bufferBytes() {
     if (maxMessage <= longestInline()) {

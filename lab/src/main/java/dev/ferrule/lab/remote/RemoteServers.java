@@ -208,11 +208,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + refused);
   }
 
-  /**
-   * Returns the number of processors of the other host that servers there may use.
-   *
-   * @return the number
-   */
+  /** {@return the number of processors of the other host that servers there may use} */
   public int processors() {
     return processors;
   }

@@ -43,20 +43,12 @@ public final class Table {
     return caption;
   }
 
-  /**
-   * Returns the names of the columns.
-   *
-   * @return the header
-   */
+  /** {@return the names of the columns} */
   public List<String> header() {
     return header;
   }
 
-  /**
-   * Returns the rows.
-   *
-   * @return the rows, each as long as the header
-   */
+  /** {@return the rows, each as long as the header} */
   public List<List<String>> rows() {
     return List.copyOf(rows);
   }

@@ -6,18 +6,12 @@ import dev.ferrule.rdma.queue.Channel;
 /** The parameters that the two sides of a connection have negotiated. */
 public interface Agreement {
 
-  /**
-   * Returns the longest message that the peer accepts.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the longest message that the peer accepts, in bytes} */
   int peerMaxMessage();
 
   /**
-   * Returns whether a side sends only messages for which the peer has posted receives. Then every
+   * {@return whether a side sends only messages for which the peer has posted receives} Then every
    * work request is acknowledged soon, and a peer that acknowledges nothing is dead.
-   *
-   * @return whether the connection has flow control
    */
   boolean isFlowControlled();
 

@@ -70,20 +70,12 @@ public record HelloFormat(
             SCHEMES.get(new String(data, 0, Integer.BYTES, StandardCharsets.ISO_8859_1)));
   }
 
-  /**
-   * Returns the length of a hello without payload.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the length of a hello without payload, in bytes} */
   public int size() {
     return HEADER + bodyLength;
   }
 
-  /**
-   * Returns the maximum length of the reason of a rejection.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the maximum length of the reason of a rejection, in bytes} */
   public int maxReason() {
     return ConnectionParameters.MAX_REJECT_DATA - size();
   }

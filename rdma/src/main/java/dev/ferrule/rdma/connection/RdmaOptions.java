@@ -163,11 +163,7 @@ public final class RdmaOptions {
 
   private RdmaOptions() {}
 
-  /**
-   * Returns the standard options, with their defaults for RDMA.
-   *
-   * @return the options, in display order
-   */
+  /** {@return the standard options, with their defaults for RDMA, in display order} */
   public static List<Option<?>> standard() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
     result.set(result.indexOf(StandardOptions.MAX_MESSAGE), MAX_MESSAGE);

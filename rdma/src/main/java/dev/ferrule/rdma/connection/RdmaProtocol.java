@@ -24,18 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RdmaProtocol {
 
-  /**
-   * Returns the scheme of the provider's URIs, which is also its name.
-   *
-   * @return the scheme
-   */
+  /** {@return the scheme of the provider's URIs, which is also its name} */
   String scheme();
 
-  /**
-   * Returns the format of the provider's hello.
-   *
-   * @return the format
-   */
+  /** {@return the format of the provider's hello} */
   HelloFormat hello();
 
   /**
@@ -111,10 +103,6 @@ public interface RdmaProtocol {
    */
   @Nullable String violationOfReceive(CompletionStatus status);
 
-  /**
-   * Returns the parts of error messages that depend on the protocol.
-   *
-   * @return the texts
-   */
+  /** {@return the parts of error messages that depend on the protocol} */
   ProtocolTexts texts();
 }

@@ -15,17 +15,14 @@ import org.jspecify.annotations.Nullable;
 public interface ReceiveSide extends AutoCloseable {
 
   /**
-   * Returns the number of receives posted to the connection's own receive queue. There are never
-   * more completions than receives, whatever the peer sends.
-   *
-   * @return the number; 0 if there is a shared one
+   * {@return the number of receives posted to the connection's own receive queue; 0 if there is a
+   * shared one} There are never more completions than receives, whatever the peer sends.
    */
   int receives();
 
   /**
-   * Returns the shared receive queue, if receives come from one.
-   *
-   * @return the queue; null if the connection has its own
+   * {@return the shared receive queue, if receives come from one; null if the connection has its
+   * own}
    */
   @Nullable SharedReceiveQueue sharedQueue();
 
@@ -39,11 +36,7 @@ public interface ReceiveSide extends AutoCloseable {
    */
   void start(QueuePair queuePair);
 
-  /**
-   * Returns the body of this side's hello. Called after {@link #start}.
-   *
-   * @return the body
-   */
+  /** {@return the body of this side's hello} Called after {@link #start}. */
   HelloBody offer();
 
   /**

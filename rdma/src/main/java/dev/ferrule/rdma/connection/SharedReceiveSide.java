@@ -12,11 +12,9 @@ import java.lang.foreign.Arena;
 public interface SharedReceiveSide extends AutoCloseable {
 
   /**
-   * Returns the total number of receives. Each completion occupies one of them until it is polled,
+   * {@return the total number of receives} Each completion occupies one of them until it is polled,
    * so there are never more completions than receives, whatever the peers send. A single peer that
    * ignores its credit can cause as many.
-   *
-   * @return the number
    */
   int receives();
 

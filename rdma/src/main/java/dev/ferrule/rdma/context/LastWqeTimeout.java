@@ -23,11 +23,7 @@ public final class LastWqeTimeout {
   /** Creates the timeout of a device with unknown behaviour. */
   LastWqeTimeout() {}
 
-  /**
-   * Returns the current timeout.
-   *
-   * @return the time in nanoseconds
-   */
+  /** {@return the current timeout, in nanoseconds} */
   public synchronized long nanos() {
     return reported || attempts > 0 ? LONG_NANOS : SHORT_NANOS;
   }

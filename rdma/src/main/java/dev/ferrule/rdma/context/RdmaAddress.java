@@ -97,20 +97,12 @@ public record RdmaAddress(String scheme, String host, int port) {
         scheme, address instanceof Inet6Address ? "[" + text + "]" : text, found.getPort());
   }
 
-  /**
-   * Returns whether the address is the wildcard address.
-   *
-   * @return whether it is
-   */
+  /** {@return whether the address is the wildcard address} */
   public boolean isWildcard() {
     return resolve().getAddress().isAnyLocalAddress();
   }
 
-  /**
-   * Returns the address as a URI.
-   *
-   * @return the URI, without a query
-   */
+  /** {@return the address as a URI, without a query} */
   public URI uri() {
     return uri(null);
   }

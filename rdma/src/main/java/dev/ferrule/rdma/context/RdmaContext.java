@@ -232,11 +232,7 @@ public final class RdmaContext {
     }
   }
 
-  /**
-   * Returns whether the calling thread is the event loop, which must not wait for events.
-   *
-   * @return whether it is
-   */
+  /** {@return whether the calling thread is the event loop, which must not wait for events} */
   public boolean isCurrentThread() {
     return loop.isCurrent();
   }

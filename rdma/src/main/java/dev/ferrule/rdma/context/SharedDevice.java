@@ -52,29 +52,17 @@ public final class SharedDevice {
     }
   }
 
-  /**
-   * Returns the context of the device.
-   *
-   * @return the context
-   */
+  /** {@return the context of the device} */
   public VerbsContext context() {
     return context;
   }
 
-  /**
-   * Returns the limits of the device.
-   *
-   * @return the limits
-   */
+  /** {@return the limits of the device} */
   public DeviceAttributes attributes() {
     return attributes;
   }
 
-  /**
-   * Returns the protection domain of all connections.
-   *
-   * @return the domain, closed by the rdmaContext
-   */
+  /** {@return the protection domain of all connections, closed by the rdmaContext} */
   public ProtectionDomain domain() {
     return domain;
   }

@@ -99,11 +99,7 @@ public final class MagicBuffer implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the size of a page.
-   *
-   * @return the size in bytes, a power of two
-   */
+  /** {@return the size of a page in bytes, a power of two} */
   public static long pageSize() {
     return PAGE;
   }
@@ -185,11 +181,7 @@ public final class MagicBuffer implements AutoCloseable {
     return size;
   }
 
-  /**
-   * Returns whether the buffer is in huge pages.
-   *
-   * @return whether it is
-   */
+  /** {@return whether the buffer is in huge pages} */
   public boolean isHuge() {
     return huge;
   }

@@ -49,11 +49,7 @@ public final class AccessTable implements AutoCloseable {
             memory, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
   }
 
-  /**
-   * Returns the remote key of the table.
-   *
-   * @return the rkey
-   */
+  /** {@return the remote key of the table} */
   public int remoteKey() {
     return region.remoteKey();
   }

@@ -20,20 +20,12 @@ public final class Exposure {
     this.region = region;
   }
 
-  /**
-   * Returns the content of the handle.
-   *
-   * @return the key
-   */
+  /** {@return the content of the handle} */
   public RmaKey key() {
     return key;
   }
 
-  /**
-   * Returns the memory.
-   *
-   * @return the segment
-   */
+  /** {@return the memory} */
   public MemorySegment memory() {
     return memory;
   }

@@ -47,9 +47,8 @@ public final class Exposures {
     void checkOpen();
 
     /**
-     * Returns the time to wait for a peer that still accesses memory whose exposure ends.
-     *
-     * @return the time in nanoseconds
+     * {@return the time to wait for a peer that still accesses memory whose exposure ends, in
+     * nanoseconds}
      */
     long patienceNanos();
 
@@ -83,11 +82,7 @@ public final class Exposures {
     this.life = life;
   }
 
-  /**
-   * Returns the maximum number of exposures at a time.
-   *
-   * @return the limit
-   */
+  /** {@return the maximum number of exposures at a time} */
   public static int limit() {
     return AccessTableLayout.MAX_EXPOSURES;
   }

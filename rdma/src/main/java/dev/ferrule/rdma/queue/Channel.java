@@ -180,28 +180,19 @@ public abstract class Channel {
     return queuePair.number();
   }
 
-  /**
-   * Returns the send queue.
-   *
-   * @return the queue
-   */
+  /** {@return the send queue} */
   public final SendQueue sends() {
     return sends;
   }
 
-  /**
-   * Returns the inbox of this connection.
-   *
-   * @return the inbox
-   */
+  /** {@return the inbox of this connection} */
   public final Inbox inbox() {
     return inbox;
   }
 
   /**
-   * Returns the inbox as arrivals for the connection's own receiver.
-   *
-   * @return the arrivals, which another receiver may have claimed
+   * {@return the inbox as arrivals for the connection's own receiver, which another receiver may
+   * have claimed}
    */
   public final IncomingMessages arrivals() {
     return new OwnMessages(this, inbox);
@@ -234,28 +225,18 @@ public abstract class Channel {
     return view;
   }
 
-  /**
-   * Returns whether the goodbye of the peer has been polled.
-   *
-   * @return whether it has
-   */
+  /** {@return whether the goodbye of the peer has been polled} */
   public final boolean isGoodbyeSaid() {
     return goodbye;
   }
 
-  /**
-   * Returns the connection.
-   *
-   * @return the connection
-   */
+  /** {@return the connection} */
   public final QueueCallbacks callbacks() {
     return callbacks;
   }
 
   /**
-   * Returns the number of reports: control messages that announce free buffer space to the peer.
-   *
-   * @return the number
+   * {@return the number of reports: control messages that announce free buffer space to the peer}
    */
   public final long reports() {
     return sends.reports();
@@ -382,20 +363,14 @@ public abstract class Channel {
   }
 
   /**
-   * Returns the mark for threads in a poll whose handler reads messages of this connection in
-   * place.
-   *
-   * @return the mark
+   * {@return the mark for threads in a poll whose handler reads messages of this connection in
+   * place}
    */
   public final ViewUse viewUse() {
     return viewUse;
   }
 
-  /**
-   * Returns whether the connection was closed, so that its messages can no longer be read.
-   *
-   * @return whether it was
-   */
+  /** {@return whether the connection was closed, so that its messages can no longer be read} */
   public final boolean isClosed() {
     return closed;
   }

@@ -55,11 +55,7 @@ public final class Inbox {
     return true;
   }
 
-  /**
-   * Returns whether a message has arrived.
-   *
-   * @return whether one has
-   */
+  /** {@return whether a message has arrived} */
   public boolean hasNext() {
     if (head < knownTail) {
       return true;
@@ -68,20 +64,12 @@ public final class Inbox {
     return head < knownTail;
   }
 
-  /**
-   * Returns the number of the next message. Requires {@link #hasNext}.
-   *
-   * @return the message's number in its channel
-   */
+  /** {@return the number of the next message in its channel} Requires {@link #hasNext}. */
   public int nextNumber() {
     return (int) (messages[(int) head & mask] >>> Integer.SIZE);
   }
 
-  /**
-   * Returns the length of the next message. Requires {@link #hasNext}.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the length of the next message, in bytes} Requires {@link #hasNext}. */
   public int nextLength() {
     return (int) messages[(int) head & mask];
   }
@@ -93,29 +81,17 @@ public final class Inbox {
     taken.setRelease(head);
   }
 
-  /**
-   * Returns whether a message has ever arrived. By any thread.
-   *
-   * @return whether one has
-   */
+  /** {@return whether a message has ever arrived} By any thread. */
   public boolean isUsed() {
     return tail.getAcquire() > 0;
   }
 
-  /**
-   * Returns the number of messages taken, by any receiver. By any thread.
-   *
-   * @return the number of messages
-   */
+  /** {@return the number of messages taken, by any receiver} By any thread. */
   public long messagesTaken() {
     return taken.getAcquire();
   }
 
-  /**
-   * Returns the number of bytes of the messages taken. By any thread.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the number of bytes of the messages taken} By any thread. */
   public long bytesTaken() {
     return bytesTaken.getAcquire();
   }

@@ -15,32 +15,16 @@ public interface IncomingMessages {
    */
   boolean claim();
 
-  /**
-   * Returns whether a message has arrived. Skips messages of closed connections.
-   *
-   * @return whether a message has arrived
-   */
+  /** {@return whether a message has arrived} Skips messages of closed connections. */
   boolean hasNext();
 
-  /**
-   * Returns the channel of the next message. Requires {@link #hasNext}.
-   *
-   * @return the channel
-   */
+  /** {@return the channel of the next message} Requires {@link #hasNext}. */
   Channel channel();
 
-  /**
-   * Returns the number of the next message. Requires {@link #hasNext}.
-   *
-   * @return the message's number in its channel
-   */
+  /** {@return the number of the next message in its channel} Requires {@link #hasNext}. */
   int number();
 
-  /**
-   * Returns the length of the next message. Requires {@link #hasNext}.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the length of the next message, in bytes} Requires {@link #hasNext}. */
   int length();
 
   /** Advances to the message after it. */

@@ -41,19 +41,13 @@ public final class OneSidedOperations {
   /** Memory of this side. */
   public interface Source {
 
-    /**
-     * Returns the local key.
-     *
-     * @return the lkey
-     */
+    /** {@return the local key} */
     int localKey();
 
     /**
-     * Returns whether it may be used. Called under the queue's lock. A thread that closes the
+     * {@return whether it may be used} Called under the queue's lock. A thread that closes the
      * memory takes the lock afterwards, in {@link OneSidedOperations#lastRequest}, and so sees all
      * requests that use the memory.
-     *
-     * @return false if it is closed
      */
     boolean isUsable();
   }
@@ -61,11 +55,7 @@ public final class OneSidedOperations {
   /** Memory of the peer. */
   public interface Target {
 
-    /**
-     * Returns the remote key.
-     *
-     * @return the rkey
-     */
+    /** {@return the remote key} */
     int remoteKey();
 
     /**
@@ -228,9 +218,7 @@ public final class OneSidedOperations {
   }
 
   /**
-   * Returns the number of the last posted request.
-   *
-   * @return the number, for {@link #isRetired}; 0 if there was none
+   * {@return the number of the last posted request, for {@link #isRetired}; 0 if there was none}
    */
   public long lastRequest() {
     lock.lock();
@@ -242,9 +230,8 @@ public final class OneSidedOperations {
   }
 
   /**
-   * Returns whether requests can be executed.
-   *
-   * @return false if the queue was closed, or a request has failed
+   * {@return whether requests can be executed: false if the queue was closed, or a request has
+   * failed}
    */
   public boolean isUsable() {
     lock.lock();

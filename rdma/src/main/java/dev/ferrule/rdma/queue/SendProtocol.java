@@ -23,11 +23,7 @@ public interface SendProtocol {
    */
   boolean tryReserve(int length);
 
-  /**
-   * Returns how many messages may be reserved that are neither sent nor staged.
-   *
-   * @return the number, a constant
-   */
+  /** {@return how many messages may be reserved that are neither sent nor staged, a constant} */
   default int maxClaimed() {
     return Integer.MAX_VALUE;
   }
@@ -39,11 +35,7 @@ public interface SendProtocol {
    */
   void unreserve(int length);
 
-  /**
-   * Returns the operation of a message's work request. Not under the lock.
-   *
-   * @return the operation, a constant
-   */
+  /** {@return the operation of a message's work request, a constant} Not under the lock. */
   SendOperation messageOperation();
 
   /**
@@ -58,43 +50,31 @@ public interface SendProtocol {
   void prepare(SendChain chain, int index, int reservedLength, int length);
 
   /**
-   * Returns whether there is nothing of the peer to wait for: it has returned all credit or memory,
-   * or that is not what is missing.
-   *
-   * @return whether it has
+   * {@return whether there is nothing of the peer to wait for: it has returned all credit or
+   * memory, or that is not what is missing}
    */
   boolean isAllBack();
 
   /**
-   * Returns whether a report to the peer is due; called after every poll of the receive queue. Not
+   * {@return whether a report to the peer is due; called after every poll of the receive queue} Not
    * under the lock.
-   *
-   * @return whether it is
    */
   boolean isReportDue();
 
   /**
-   * Returns whether there is anything to report, even if no report is due; called periodically. Not
-   * under the lock.
-   *
-   * @return whether there is
+   * {@return whether there is anything to report, even if no report is due; called periodically}
+   * Not under the lock.
    */
   default boolean isReportOwed() {
     return isReportDue();
   }
 
-  /**
-   * Returns whether the peer can receive another report.
-   *
-   * @return whether it is
-   */
+  /** {@return whether the peer can receive another report} */
   boolean mayReport();
 
   /**
-   * Returns the operation of a control message's work request: {@link SendOperation#SEND} with or
-   * without immediate data. Not under the lock.
-   *
-   * @return the operation, a constant
+   * {@return the operation of a control message's work request: {@link SendOperation#SEND} with or
+   * without immediate data, a constant} Not under the lock.
    */
   SendOperation controlOperation();
 

@@ -167,9 +167,8 @@ public final class SendQueue {
   }
 
   /**
-   * Returns whether anything is outstanding that will free space.
-   *
-   * @return false if all space is reserved by this side
+   * {@return whether anything is outstanding that will free space: false if all space is reserved
+   * by this side}
    */
   public boolean isAnythingOut() {
     lock.lock();
@@ -224,11 +223,7 @@ public final class SendQueue {
     return staged.add(NO_LINES, address, length, length, key);
   }
 
-  /**
-   * Returns the number of staged messages.
-   *
-   * @return the number
-   */
+  /** {@return the number of staged messages} */
   public int staged() {
     return staged.count();
   }
@@ -271,11 +266,7 @@ public final class SendQueue {
     return result >= 0;
   }
 
-  /**
-   * Returns the id of the last staged or posted message.
-   *
-   * @return the id; ids count from 1
-   */
+  /** {@return the id of the last staged or posted message; ids count from 1} */
   public long lastId() {
     return ledger.sent() + staged.count();
   }
@@ -393,10 +384,8 @@ public final class SendQueue {
   }
 
   /**
-   * Returns whether there is something to report, but the peer is not known to be able to receive
-   * it.
-   *
-   * @return whether there is
+   * {@return whether there is something to report, but the peer is not known to be able to receive
+   * it}
    */
   boolean isReportHeldUp() {
     if (!reporting || !protocol.isReportOwed()) {
@@ -574,11 +563,7 @@ public final class SendQueue {
     }
   }
 
-  /**
-   * Returns the maximum length of an inline message.
-   *
-   * @return the length in bytes; below 0 no message is inline
-   */
+  /** {@return the maximum length of an inline message, in bytes; below 0 no message is inline} */
   public int inlineMax() {
     return inlineMax;
   }

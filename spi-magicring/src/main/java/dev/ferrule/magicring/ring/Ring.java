@@ -61,11 +61,7 @@ public final class Ring implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the remote key of the ring.
-   *
-   * @return the rkey
-   */
+  /** {@return the remote key of the ring} */
   public int remoteKey() {
     return region.remoteKey();
   }

@@ -51,11 +51,7 @@ public final class RingCursor {
     return (length + (ALIGNMENT - 1L)) & -ALIGNMENT;
   }
 
-  /**
-   * Returns the total number of bytes taken.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the total number of bytes taken} */
   public long position() {
     return position;
   }

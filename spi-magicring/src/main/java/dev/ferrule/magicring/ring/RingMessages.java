@@ -94,11 +94,7 @@ public final class RingMessages {
     this.states = new byte[slots];
   }
 
-  /**
-   * Returns the number of slots.
-   *
-   * @return a power of two, not less than the window
-   */
+  /** {@return the number of slots, a power of two, not less than the window} */
   public int slots() {
     return mask + 1;
   }
@@ -142,9 +138,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns the reason of the last refusal by {@link #arrived}.
-   *
-   * @return a sentence; empty if no message was refused
+   * {@return the reason of the last refusal by {@link #arrived}; empty if no message was refused}
    */
   public String objection() {
     return objection;
@@ -161,20 +155,14 @@ public final class RingMessages {
     wanted = true;
   }
 
-  /**
-   * Returns whether the sender has reported a lack of space since the last acknowledgment.
-   *
-   * @return true if it has
-   */
+  /** {@return whether the sender has reported a lack of space since the last acknowledgment} */
   public boolean isWanted() {
     return wanted;
   }
 
   /**
-   * Returns the number of wants received. It must be reported to the sender, which sends no further
-   * want before that. Call this after {@link #tell}.
-   *
-   * @return the total number
+   * {@return the number of wants received} It must be reported to the sender, which sends no
+   * further want before that. Call this after {@link #tell}.
    */
   public int wantsTaken() {
     return wantsTaken;
@@ -226,12 +214,10 @@ public final class RingMessages {
   }
 
   /**
-   * Returns whether an acknowledgment of the freed messages is due. It is due when there are any,
+   * {@return whether an acknowledgment of the freed messages is due} It is due when there are any,
    * if each is to be acknowledged; when they are a quarter of the window or of the ring; when the
    * sender has, as far as this side knows, no space for one more message or for the longest one; or
    * when the sender has reported a lack of space.
-   *
-   * @return true if an acknowledgment is due
    */
   public boolean isAckDue() {
     long ackedMessages = toldMessages.getAcquire();
@@ -261,11 +247,7 @@ public final class RingMessages {
         || size - (arrivedBytes.getAcquire() - bytes) < spaceForLongest;
   }
 
-  /**
-   * Returns whether there are freed messages that have not been acknowledged.
-   *
-   * @return true if there are
-   */
+  /** {@return whether there are freed messages that have not been acknowledged} */
   public boolean isAckOwed() {
     long messages = toldMessages.getAcquire();
     return freedMessages.getAcquire() > messages;
@@ -295,57 +277,35 @@ public final class RingMessages {
     return true;
   }
 
-  /**
-   * Returns the total number of freed messages acknowledged to the sender.
-   *
-   * @return the number of messages
-   */
+  /** {@return the total number of freed messages acknowledged to the sender} */
   public long toldMessages() {
     return toldMessages.getAcquire();
   }
 
-  /**
-   * Returns the total number of freed bytes acknowledged to the sender.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the total number of freed bytes acknowledged to the sender} */
   public long toldBytes() {
     return toldBytes.getAcquire();
   }
 
-  /**
-   * Returns the total number of freed messages without an earlier held one.
-   *
-   * @return the number of messages
-   */
+  /** {@return the total number of freed messages without an earlier held one} */
   public long freedMessages() {
     return freedMessages.getAcquire();
   }
 
-  /**
-   * Returns the total number of bytes of the ring freed with {@link #freedMessages}.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the total number of bytes of the ring freed with {@link #freedMessages}} */
   public long freedBytes() {
     return freedBytes.getAcquire();
   }
 
-  /**
-   * Returns the number of messages that have arrived and are not freed.
-   *
-   * @return the number of messages
-   */
+  /** {@return the number of messages that have arrived and are not freed} */
   public int heldMessages() {
     long released = releasedMessages.getAcquire();
     return (int) (arrivedMessages.getAcquire() - released);
   }
 
   /**
-   * Returns how many more messages the sender may send once all freed ones are acknowledged. This
+   * {@return how many more messages the sender may send once all freed ones are acknowledged} This
    * may be 0 although only one message is held, if that is the oldest one.
-   *
-   * @return the number of messages
    */
   public int freeMessages() {
     long freed = freedMessages.getAcquire();

@@ -74,11 +74,7 @@ public final class RingSpace {
     this.ends = new long[slots];
   }
 
-  /**
-   * Returns the maximum length of a message in the ring.
-   *
-   * @return the limit in bytes
-   */
+  /** {@return the maximum length of a message in the ring, in bytes} */
   public int longest() {
     return longest;
   }
@@ -215,13 +211,11 @@ public final class RingSpace {
   }
 
   /**
-   * Returns whether a want should be sent. It should if space has been lacking since the last
+   * {@return whether a want should be sent} It should if space has been lacking since the last
    * acknowledgment; if the last want was received, because the receiver has a receive for one; and
    * if something was acknowledged since that want, because until then the receiver knows. Without
    * the last condition, two sides that both lack space would send wants forever, because each want
    * confirms the other side's.
-   *
-   * @return true if a want is due
    */
   public boolean isWantDue() {
     return lacksSpace && wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
@@ -253,20 +247,14 @@ public final class RingSpace {
   }
 
   /**
-   * Returns whether everything sent is acknowledged, so that there is nothing to wait for: space
-   * that is not free is then reserved by this side.
-   *
-   * @return true if it is
+   * {@return whether everything sent is acknowledged, so that there is nothing to wait for: space
+   * that is not free is then reserved by this side}
    */
   public boolean isAllBack() {
     return ackedMessages.getAcquire() == sent.getPlain();
   }
 
-  /**
-   * Returns the total payload bytes of the messages sent.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the total payload bytes of the messages sent} */
   public long payloadBytes() {
     return payload.getAcquire();
   }

@@ -59,11 +59,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     this.chain = new ReceiveChain(Math.min(count, SendQueue.MAX_CHAIN));
   }
 
-  /**
-   * Returns the number of buffers.
-   *
-   * @return the number of buffers
-   */
+  /** {@return the number of buffers} */
   public int count() {
     return count;
   }

@@ -86,11 +86,7 @@ public final class SharedReceives implements AutoCloseable {
     this.thread = Thread.ofPlatform().daemon().name("ferrule-sendrecv reposter").start(this::run);
   }
 
-  /**
-   * Returns the buffers.
-   *
-   * @return the buffers
-   */
+  /** {@return the buffers} */
   public ReceiveBuffers buffers() {
     return buffers;
   }
@@ -117,11 +113,7 @@ public final class SharedReceives implements AutoCloseable {
     return new Share(first);
   }
 
-  /**
-   * Returns the maximum number of credits of a connection.
-   *
-   * @return the number
-   */
+  /** {@return the maximum number of credits of a connection} */
   public int maxShare() {
     return Math.max(FIRST_SHARE, Math.min(buffers.count() / 2, MAX_SHARE));
   }
@@ -281,11 +273,7 @@ public final class SharedReceives implements AutoCloseable {
       this.freed = new BufferRing(mostTaken);
     }
 
-    /**
-     * Returns the number of messages that the peer may send at first.
-     *
-     * @return the number of credits
-     */
+    /** {@return the number of messages that the peer may send at first} */
     public int first() {
       return first;
     }
@@ -300,11 +288,9 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * Returns the maximum number of messages that are received but not yet reposted by the group's
-     * thread. With credits that is the maximum share: the peer cannot have sent more messages than
+     * {@return the maximum number of messages that are received but not yet reposted by the group's
+     * thread} With credits that is the maximum share: the peer cannot have sent more messages than
      * its share in excess of the reposted ones, and further messages are not delivered.
-     *
-     * @return the number of messages
      */
     int mostTaken() {
       return mostTaken;

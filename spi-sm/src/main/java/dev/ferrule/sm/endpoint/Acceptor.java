@@ -112,11 +112,7 @@ public final class Acceptor {
     action.run(); // clients may be waiting already
   }
 
-  /**
-   * Returns whether a client is waiting, or has confirmed and is not returned yet.
-   *
-   * @return whether one is
-   */
+  /** {@return whether a client is waiting, or has confirmed and is not returned yet} */
   public synchronized boolean hasClient() {
     return waiting.size() > 0 || !confirmed.isEmpty();
   }
@@ -297,11 +293,7 @@ public final class Acceptor {
     return unconfirmed.isEmpty() ? List.of() : List.copyOf(unconfirmed);
   }
 
-  /**
-   * Returns whether this is closed.
-   *
-   * @return whether this is closed
-   */
+  /** {@return whether this is closed} */
   public boolean isClosed() {
     return closed;
   }

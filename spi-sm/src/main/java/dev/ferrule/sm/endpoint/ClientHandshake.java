@@ -239,11 +239,7 @@ public final class ClientHandshake {
     endpoint.send(confirmed, server);
   }
 
-  /**
-   * Returns how often CONNECT was retransmitted.
-   *
-   * @return the number of retransmissions
-   */
+  /** {@return how often CONNECT was retransmitted} */
   public long retransmissions() {
     return retransmissions;
   }

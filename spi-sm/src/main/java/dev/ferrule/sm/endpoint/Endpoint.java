@@ -186,11 +186,7 @@ public final class Endpoint {
     }
   }
 
-  /**
-   * Returns the endpoint's address.
-   *
-   * @return the address
-   */
+  /** {@return the endpoint's address} */
   public SmAddress address() {
     return directory.address();
   }
@@ -233,9 +229,7 @@ public final class Endpoint {
   }
 
   /**
-   * Returns whether the current thread is the endpoint's control thread, as in a close callback.
-   *
-   * @return whether it is
+   * {@return whether the current thread is the endpoint's control thread, as in a close callback}
    */
   public boolean isCurrentThread() {
     return Thread.currentThread() == thread;

@@ -259,11 +259,7 @@ final class EndpointDirectory {
         : "";
   }
 
-  /**
-   * Returns the endpoint's address.
-   *
-   * @return the address
-   */
+  /** {@return the endpoint's address} */
   SmAddress address() {
     return address;
   }

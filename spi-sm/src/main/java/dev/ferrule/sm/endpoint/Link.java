@@ -26,11 +26,7 @@ public interface Link {
    */
   boolean onFragments();
 
-  /**
-   * Returns whether the peer has submitted fragments that are not handled yet.
-   *
-   * @return whether it has
-   */
+  /** {@return whether the peer has submitted fragments that are not handled yet} */
   boolean hasFragments();
 
   /**

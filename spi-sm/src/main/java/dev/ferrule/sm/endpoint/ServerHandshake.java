@@ -99,11 +99,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     return key;
   }
 
-  /**
-   * Returns the generation of the client's ring.
-   *
-   * @return the generation
-   */
+  /** {@return the generation of the client's ring} */
   public long generation() {
     return generation;
   }
@@ -118,48 +114,30 @@ public final class ServerHandshake implements WaitingClients.Request {
     return memory.sender().uid();
   }
 
-  /**
-   * Returns the connection's number at the client's endpoint.
-   *
-   * @return the number
-   */
+  /** {@return the connection's number at the client's endpoint} */
   public int clientId() {
     return key.clientId();
   }
 
   /**
-   * Returns the memory from which the client receives. The thread that {@linkplain #take takes} the
-   * request closes it.
-   *
-   * @return the memory
+   * {@return the memory from which the client receives} The thread that {@linkplain #take takes}
+   * the request closes it.
    */
   public PassedMemory memory() {
     return memory;
   }
 
-  /**
-   * Returns the payload of the client's program.
-   *
-   * @return the payload
-   */
+  /** {@return the payload of the client's program} */
   public byte[] payload() {
     return payload.clone();
   }
 
-  /**
-   * Returns how often ACCEPT was repeated.
-   *
-   * @return the number of retransmissions
-   */
+  /** {@return how often ACCEPT was repeated} */
   public synchronized long retransmissions() {
     return retransmissions;
   }
 
-  /**
-   * Returns whether the client has confirmed the connection.
-   *
-   * @return whether it has
-   */
+  /** {@return whether the client has confirmed the connection} */
   public synchronized boolean isConfirmed() {
     return state == State.CONFIRMED;
   }

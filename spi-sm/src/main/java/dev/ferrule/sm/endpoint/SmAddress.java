@@ -166,11 +166,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     return new SmAddress(base, id);
   }
 
-  /**
-   * Returns the address as a URI.
-   *
-   * @return the URI, without a query
-   */
+  /** {@return the address as a URI, without a query} */
   public URI uri() {
     return uri(null);
   }

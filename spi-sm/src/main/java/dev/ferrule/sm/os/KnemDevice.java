@@ -65,11 +65,7 @@ public final class KnemDevice implements Knem {
     this.fd = fd;
   }
 
-  /**
-   * Returns the driver of this machine.
-   *
-   * @return the driver; null if there is none, or of another version
-   */
+  /** {@return the driver of this machine; null if there is none, or of another version} */
   public static @Nullable KnemDevice instance() {
     return Opened.INSTANCE;
   }

@@ -123,11 +123,7 @@ public class ConcurrentRingProducer extends SendingEnd {
     }
   }
 
-  /**
-   * Returns the maximum length of a message for {@link #trySend}.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the maximum length of a message for {@link #trySend}, in bytes} */
   public int inlineMax() {
     return inlineMax;
   }
@@ -436,11 +432,7 @@ public class ConcurrentRingProducer extends SendingEnd {
     return lock.epoch().messages();
   }
 
-  /**
-   * Returns the number of bytes of published messages.
-   *
-   * @return the sum of the messages' lengths
-   */
+  /** {@return the number of bytes of published messages} */
   public long bytesPublished() {
     return lock.epoch().bytes();
   }
@@ -450,11 +442,7 @@ public class ConcurrentRingProducer extends SendingEnd {
     lock.epoch().retire();
   }
 
-  /**
-   * Returns the ring's layout.
-   *
-   * @return the layout
-   */
+  /** {@return the ring's layout} */
   public RingLayout layout() {
     return layout;
   }

@@ -214,37 +214,24 @@ public class RingConsumer {
     return messageLine == RingProducer.INLINE ? recordsView : bufferView;
   }
 
-  /**
-   * Returns the address of the message.
-   *
-   * @return the address
-   */
+  /** {@return the address of the message} */
   public long messageAddress() {
     return (messageLine == RingProducer.INLINE ? records : buffer) + messageOffset;
   }
 
-  /**
-   * Returns the offset of the message in {@link #messageMemory}.
-   *
-   * @return the offset in bytes
-   */
+  /** {@return the offset of the message in {@link #messageMemory}, in bytes} */
   public long messageOffset() {
     return messageOffset;
   }
 
-  /**
-   * Returns the message's length.
-   *
-   * @return the length in bytes
-   */
+  /** {@return the message's length in bytes} */
   public int messageLength() {
     return messageLength;
   }
 
   /**
-   * Returns the message's first payload line.
-   *
-   * @return the line, to be passed to {@link #release}; or {@link RingProducer#INLINE}
+   * {@return the message's first payload line, to be passed to {@link #release}; or {@link
+   * RingProducer#INLINE}}
    */
   public int messageLine() {
     return messageLine;
@@ -396,29 +383,17 @@ public class RingConsumer {
     stopped = true;
   }
 
-  /**
-   * Returns the number of consumed messages.
-   *
-   * @return the number of messages
-   */
+  /** {@return the number of consumed messages} */
   public long messages() {
     return messages;
   }
 
-  /**
-   * Returns the number of bytes of the consumed messages.
-   *
-   * @return the number of bytes
-   */
+  /** {@return the number of bytes of the consumed messages} */
   public long bytes() {
     return bytes;
   }
 
-  /**
-   * Returns how often the consumed count was published to the sender.
-   *
-   * @return the number of times
-   */
+  /** {@return how often the consumed count was published to the sender} */
   public long acknowledgements() {
     return acknowledgements;
   }
@@ -446,10 +421,9 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether {@link #next} would find a message, skip padding, or throw. May be called while
-   * another thread receives, and is then only a hint.
-   *
-   * @return false if there is no record, unless it was published just now
+   * {@return whether {@link #next} would find a message, skip padding, or throw: false if there is
+   * no record, unless it was published just now} May be called while another thread receives, and
+   * is then only a hint.
    */
   public boolean mayHaveNext() {
     return (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
@@ -486,10 +460,8 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether the sender is certain to see the last {@link #armSleep}, so that no second
-   * check is needed.
-   *
-   * @return whether it is
+   * {@return whether the sender is certain to see the last {@link #armSleep}, so that no second
+   * check is needed}
    */
   public boolean isSleepSure() {
     return isSure;
@@ -528,9 +500,7 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether {@link #armSleep} is still in force: the sender has not woken this side yet.
-   *
-   * @return whether it is
+   * {@return whether {@link #armSleep} is still in force: the sender has not woken this side yet}
    */
   public boolean isSleepArmed() {
     return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
@@ -542,9 +512,7 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether the sender has closed the connection; its last message was published before.
-   *
-   * @return whether it has
+   * {@return whether the sender has closed the connection; its last message was published before}
    */
   public boolean isClosedBySender() {
     return closeReason() != 0;

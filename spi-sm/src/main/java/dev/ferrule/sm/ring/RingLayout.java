@@ -159,19 +159,14 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     }
   }
 
-  /**
-   * Returns the number of bytes of records in the ring.
-   *
-   * @return a power of two
-   */
+  /** {@return the number of bytes of records in the ring, a power of two} */
   public int capacity() {
     return 1 << ringShift;
   }
 
   /**
-   * Returns the maximum inline message of this ring.
-   *
-   * @return the limit in bytes; {@link #INLINE_MAX}, or less in a small ring
+   * {@return the maximum inline message of this ring, in bytes; {@link #INLINE_MAX}, or less in a
+   * small ring}
    */
   public int inlineMax() {
     return inlineMax(ringShift);
@@ -209,9 +204,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns the maximum number of regions that each side's program holds at a time.
-   *
-   * @return a power of two
+   * {@return the maximum number of regions that each side's program holds at a time, a power of
+   * two}
    */
   public int regions() {
     return releases() / 2;
@@ -226,20 +220,12 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     return RELEASES + roundUp((long) releases() * Integer.BYTES);
   }
 
-  /**
-   * Returns the size of the ring.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the size of the ring, in bytes} */
   public long ringSize() {
     return recordsOffset() + capacity();
   }
 
-  /**
-   * Returns the size of the payload lines.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the size of the payload lines, in bytes} */
   public long bufferSize() {
     return Math.max(PAGE, roundUp((long) lines * LINE));
   }

@@ -169,10 +169,8 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Returns whether the receiver holds anything that it could release. If not, and there is no
+   * {@return whether the receiver holds anything that it could release} If not, and there is no
    * room, waiting for room cannot succeed: all of it is reserved on this side.
-   *
-   * @return whether the receiver does
    */
   public boolean isAnythingOut() {
     takeReleases();
@@ -317,11 +315,7 @@ public class RingProducer extends SendingEnd {
     return asleep;
   }
 
-  /**
-   * Returns the total number of staged messages.
-   *
-   * @return the number of messages
-   */
+  /** {@return the total number of staged messages} */
   public long messagesStaged() {
     return messagesPublished + messagesUnpublished;
   }

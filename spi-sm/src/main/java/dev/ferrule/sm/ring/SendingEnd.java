@@ -105,9 +105,7 @@ public abstract class SendingEnd {
   }
 
   /**
-   * Returns whether {@link #armSleep} is still in force: the receiver has not woken this side yet.
-   *
-   * @return whether it is
+   * {@return whether {@link #armSleep} is still in force: the receiver has not woken this side yet}
    */
   public final boolean isSleepArmed() {
     return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);

@@ -119,11 +119,7 @@ public final class AllocatableMemory {
     return view.asSlice(place, size);
   }
 
-  /**
-   * Returns the total size of the allocatable memory.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the total size of the allocatable memory, in bytes} */
   public long size() {
     return view.byteSize();
   }

@@ -68,11 +68,7 @@ public enum CopyPath {
     /** Only fragments. */
     MMAP;
 
-    /**
-     * Returns the methods, the preferred one first.
-     *
-     * @return the methods
-     */
+    /** {@return the methods, the preferred one first} */
     List<CopyPath> paths() {
       return this == AUTO ? List.of(CopyPath.values()) : List.of(CopyPath.valueOf(name()));
     }
@@ -150,38 +146,22 @@ public enum CopyPath {
       }
     }
 
-    /**
-     * Returns whether a method has failed as it does when the peer's process has ended.
-     *
-     * @return whether it may have ended
-     */
+    /** {@return whether a method has failed as it does when the peer's process has ended} */
     public boolean mayHaveLostPeer() {
       return mayHaveLostPeer;
     }
 
-    /**
-     * Returns whether there are further methods, which may work or not.
-     *
-     * @return whether {@link #giveUp} may find one
-     */
+    /** {@return whether there are further methods, which may work or not} */
     public boolean hasNext() {
       return !left.isEmpty();
     }
 
-    /**
-     * Returns the selected method.
-     *
-     * @return the method; null if there is none
-     */
+    /** {@return the selected method; null if there is none} */
     public @Nullable CopyPath path() {
       return path;
     }
 
-    /**
-     * Returns the one-sided copy.
-     *
-     * @return the copy; null if the method is by fragments, or there is none
-     */
+    /** {@return the one-sided copy; null if the method is by fragments, or there is none} */
     public @Nullable DirectCopy direct() {
       return direct;
     }

@@ -24,37 +24,24 @@ public final class ExposedRegion {
     this.place = place;
   }
 
-  /**
-   * Returns the contents of its handle.
-   *
-   * @return the key
-   */
+  /** {@return the contents of its handle} */
   public RmaKey key() {
     return key;
   }
 
-  /**
-   * Returns the memory.
-   *
-   * @return the segment
-   */
+  /** {@return the memory} */
   public MemorySegment memory() {
     return memory;
   }
 
-  /**
-   * Returns whether it is in the allocatable memory.
-   *
-   * @return whether it is
-   */
+  /** {@return whether it is in the allocatable memory} */
   public boolean isAllocated() {
     return place != RegionTable.OTHER_MEMORY;
   }
 
   /**
-   * Returns its offset in the allocatable memory.
-   *
-   * @return the offset in bytes; only if it {@linkplain #isAllocated is there}
+   * {@return its offset in the allocatable memory, in bytes; only if it {@linkplain #isAllocated is
+   * there}}
    */
   public long place() {
     return place;
@@ -98,11 +85,7 @@ public final class ExposedRegion {
     takenBack = true;
   }
 
-  /**
-   * Returns whether the region was taken back.
-   *
-   * @return whether it was
-   */
+  /** {@return whether the region was taken back} */
   public boolean isTakenBack() {
     return takenBack;
   }

@@ -82,11 +82,7 @@ public final class Fragments {
     INT.setRelease(ALL, this.own + RmaLayout.BUFFER_LINES, count);
   }
 
-  /**
-   * Returns the maximum length of a fragment.
-   *
-   * @return the length of its payload in bytes
-   */
+  /** {@return the maximum length of a fragment's payload in bytes} */
   public int maxPayload() {
     return maxPayload;
   }
@@ -238,11 +234,7 @@ public final class Fragments {
     VarHandle.fullFence(); // a fragment completed later sees this, or is seen to be complete
   }
 
-  /**
-   * Returns whether the requested wake-up is still pending.
-   *
-   * @return whether it is
-   */
+  /** {@return whether the requested wake-up is still pending} */
   public boolean isArmed() {
     return (int) INT.getAcquire(ALL, own + RmaLayout.INITIATOR_ASLEEP) != 0;
   }

@@ -116,11 +116,7 @@ public final class RegionTable {
     return id < 0 || id >= RmaLayout.MAX_REGIONS ? null : regions.get(id);
   }
 
-  /**
-   * Returns all exposed regions.
-   *
-   * @return the regions
-   */
+  /** {@return all exposed regions} */
   public List<ExposedRegion> all() {
     return IntStream.range(0, RmaLayout.MAX_REGIONS)
         .mapToObj(regions::get)

@@ -61,11 +61,7 @@ public final class RemoteRegion extends AbstractRemoteMemory {
     return cookie;
   }
 
-  /**
-   * Returns whether this process has mapped the memory.
-   *
-   * @return whether it has
-   */
+  /** {@return whether this process has mapped the memory} */
   public boolean isMapped() {
     return mapped != null;
   }

@@ -40,10 +40,8 @@ public record RmaArea(
   }
 
   /**
-   * Returns whether a process of this user wrote the area. Addresses and cookies of another user
+   * {@return whether a process of this user wrote the area} Addresses and cookies of another user
    * must not be used: they may be those of this process, which would then copy from and to itself.
-   *
-   * @return whether it may be used
    */
   public boolean isTrusted() {
     return maker.isOwnUser();

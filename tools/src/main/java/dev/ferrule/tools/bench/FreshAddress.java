@@ -88,11 +88,7 @@ public final class FreshAddress implements AutoCloseable {
     return uri;
   }
 
-  /**
-   * Returns the directory that is removed on close.
-   *
-   * @return the directory; empty if the address has none
-   */
+  /** {@return the directory that is removed on close; empty if the address has none} */
   public Optional<Path> directory() {
     return Optional.ofNullable(directory);
   }

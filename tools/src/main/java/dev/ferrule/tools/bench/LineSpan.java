@@ -38,11 +38,7 @@ public record LineSpan(double leastNanos, double mostNanos) {
             nanos.stream().mapToDouble(Double::doubleValue).max().orElseThrow()));
   }
 
-  /**
-   * Returns whether the processors may have stayed in one placement.
-   *
-   * @return false if they were migrated
-   */
+  /** {@return whether the processors may have stayed in one placement} */
   public boolean isOfOnePlace() {
     return mostNanos <= SAME * leastNanos;
   }

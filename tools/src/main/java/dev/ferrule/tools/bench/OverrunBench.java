@@ -48,11 +48,7 @@ public final class OverrunBench {
    */
   public record Outcome(long sent, long total, long nanos) {
 
-    /**
-     * Returns whether a message found no receive.
-     *
-     * @return whether it did
-     */
+    /** {@return whether a message found no receive} */
     public boolean overrun() {
       return sent < total;
     }

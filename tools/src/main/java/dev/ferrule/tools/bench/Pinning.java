@@ -22,9 +22,8 @@ public record Pinning(List<Integer> cpus) {
   public static final Pinning OFF = new Pinning(List.of());
 
   /**
-   * Returns the pinning on the processors that this process may use.
-   *
-   * @return the pinning; {@link #OFF} with fewer than two processors
+   * {@return the pinning on the processors that this process may use; {@link #OFF} with fewer than
+   * two processors}
    */
   public static Pinning onAllowedCpus() {
     List<Integer> cpus = Affinity.allowed();

@@ -6,11 +6,7 @@ import java.net.URI;
 /** A server to measure against, until closed. */
 public interface RunningServer extends AutoCloseable {
 
-  /**
-   * Returns the server's address.
-   *
-   * @return the listener's URI
-   */
+  /** {@return the URI of the server's listener} */
   URI uri();
 
   @Override

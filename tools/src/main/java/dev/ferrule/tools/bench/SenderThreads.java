@@ -59,11 +59,7 @@ public final class SenderThreads implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the first connection, for measurements on one only.
-   *
-   * @return the connection
-   */
+  /** {@return the first connection, for measurements on one only} */
   public BenchClient first() {
     return clients.get(0);
   }

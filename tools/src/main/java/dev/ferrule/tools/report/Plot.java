@@ -55,11 +55,7 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
     }
   }
 
-  /**
-   * Returns whether there is nothing to draw.
-   *
-   * @return true if no curve has a point
-   */
+  /** {@return whether there is nothing to draw: true if no curve has a point} */
   public boolean isEmpty() {
     return curves.stream().allMatch(curve -> curve.dots().isEmpty());
   }

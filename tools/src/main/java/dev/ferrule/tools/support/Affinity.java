@@ -12,9 +12,8 @@ public final class Affinity {
   private Affinity() {}
 
   /**
-   * Returns the processors that the calling thread may run on.
-   *
-   * @return their numbers, ascending; empty if unknown
+   * {@return the numbers of the processors that the calling thread may run on, ascending; empty if
+   * unknown}
    */
   public static List<Integer> allowed() {
     try {

@@ -296,11 +296,7 @@ public final class ChildProcess implements AutoCloseable {
     return line.startsWith(ENDED_BY_SIGNAL);
   }
 
-  /**
-   * Returns the process id.
-   *
-   * @return the pid
-   */
+  /** {@return the process id} */
   public long pid() {
     return process.pid();
   }

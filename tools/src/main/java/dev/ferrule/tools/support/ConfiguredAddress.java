@@ -83,11 +83,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
     return options.resolve(address, provider.options());
   }
 
-  /**
-   * Returns the wait strategy of this endpoint, from query, options and default.
-   *
-   * @return the strategy
-   */
+  /** {@return the wait strategy of this endpoint, from query, options and default} */
   public WaitStrategy waitStrategy() {
     return Optional.ofNullable(address.getScheme())
         .flatMap(ConfiguredAddress::provider)

@@ -49,11 +49,7 @@ public final class ExitCode {
 
   private ExitCode() {}
 
-  /**
-   * Returns the meaning of each code, for the command's help.
-   *
-   * @return the codes and their meanings, in order
-   */
+  /** {@return the meaning of each code, in order, for the command's help} */
   public static Map<String, String> descriptions() {
     Map<String, String> codes = new LinkedHashMap<>();
     codes.put(text(OK), "success");

@@ -78,11 +78,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the resource.
-   *
-   * @return the resource
-   */
+  /** {@return the resource} */
   public T get() {
     return resource;
   }

@@ -48,11 +48,7 @@ public final class Progress implements AutoCloseable {
             .build());
   }
 
-  /**
-   * Returns an invisible progress bar.
-   *
-   * @return the bar
-   */
+  /** {@return an invisible progress bar} */
   public static Progress none() {
     return new Progress(null);
   }

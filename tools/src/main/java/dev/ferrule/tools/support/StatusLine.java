@@ -32,19 +32,13 @@ public final class StatusLine {
   }
 
   /**
-   * Returns the line of this process.
-   *
-   * @return the line; invisible if the standard error stream is not a terminal
+   * {@return the line of this process; invisible if the standard error stream is not a terminal}
    */
   public static StatusLine onTerminal() {
     return ON_TERMINAL;
   }
 
-  /**
-   * Returns whether the line is visible.
-   *
-   * @return false if the standard error stream is not a terminal
-   */
+  /** {@return whether the line is visible: false if the standard error stream is not a terminal} */
   public boolean isShown() {
     return width.isPresent();
   }

@@ -40,9 +40,8 @@ public final class Terminal {
   }
 
   /**
-   * Returns whether text on the standard output stream may have colours.
-   *
-   * @return false if that is not a terminal, or the user has disabled them
+   * {@return whether text on the standard output stream may have colours: false if that is not a
+   * terminal, or the user has disabled them}
    */
   public static boolean hasColours() {
     // Since JDK 22 there is a System.console() without a terminal, which picocli checks.

@@ -31,11 +31,7 @@ public final class ToolException extends RuntimeException {
     this(exitCode, message, null);
   }
 
-  /**
-   * Returns the exit code.
-   *
-   * @return one of {@link ExitCode}
-   */
+  /** {@return the exit code, one of {@link ExitCode}} */
   public int exitCode() {
     return exitCode;
   }

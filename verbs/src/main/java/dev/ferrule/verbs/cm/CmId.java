@@ -46,20 +46,12 @@ public final class CmId implements AutoCloseable {
     this.address = address;
   }
 
-  /**
-   * Returns the address of the C object, as in {@link CmEvent#id()}.
-   *
-   * @return the address of the {@code rdma_cm_id}
-   */
+  /** {@return the address of the {@code rdma_cm_id}, as in {@link CmEvent#id()}} */
   public long address() {
     return address;
   }
 
-  /**
-   * Returns the device that the id is bound to.
-   *
-   * @return the device; empty if the id is not bound to one yet
-   */
+  /** {@return the device that the id is bound to; empty if the id is not bound to one yet} */
   public Optional<VerbsContext> context() {
     long context = RawMemory.getLong(address + rdma_cm_id.verbs$offset());
     return context == 0 ? Optional.empty() : Optional.of(library.context(context));
@@ -96,29 +88,17 @@ public final class CmId implements AutoCloseable {
     check("rdma_listen", "", calls.listen(address, backlog));
   }
 
-  /**
-   * Returns the port that the id is bound to.
-   *
-   * @return the port
-   */
+  /** {@return the port that the id is bound to} */
   public int port() {
     return Short.reverseBytes(calls.getSrcPort(address)) & 0xffff;
   }
 
-  /**
-   * Returns the local address of the id.
-   *
-   * @return the address; empty if it is not known yet
-   */
+  /** {@return the local address of the id; empty if it is not known yet} */
   public Optional<InetSocketAddress> localAddress() {
     return SocketAddresses.decode(address + ADDRESSES + rdma_addr.src_addr$offset());
   }
 
-  /**
-   * Returns the address of the peer.
-   *
-   * @return the address; empty if it is not known yet
-   */
+  /** {@return the address of the peer; empty if it is not known yet} */
   public Optional<InetSocketAddress> peerAddress() {
     return SocketAddresses.decode(address + ADDRESSES + rdma_addr.dst_addr$offset());
   }
@@ -196,10 +176,8 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Returns whether the id of a connect request can still be accepted. The kernel reports a client
+   * {@return whether the id of a connect request can still be accepted} The kernel reports a client
    * that gave up only after it is accepted.
-   *
-   * @return whether the client is still waiting
    */
   public boolean isAcceptable() {
     try (Arena arena = Arena.ofConfined()) {

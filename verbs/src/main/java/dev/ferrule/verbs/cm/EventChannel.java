@@ -57,11 +57,7 @@ public final class EventChannel implements AutoCloseable {
     return new EventChannel(library, address);
   }
 
-  /**
-   * Returns the descriptor that is readable while an event is pending.
-   *
-   * @return the file descriptor, owned by the channel
-   */
+  /** {@return the descriptor that is readable while an event is pending, owned by the channel} */
   public int descriptor() {
     return RawMemory.getInt(address + rdma_event_channel.fd$offset());
   }

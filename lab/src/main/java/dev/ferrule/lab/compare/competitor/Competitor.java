@@ -40,9 +40,8 @@ public interface Competitor {
   boolean takesPart(Measure measure);
 
   /**
-   * Returns whether each measurement starts anew and includes its own warm-up.
-   *
-   * @return false if the caller must warm it up
+   * {@return whether each measurement starts anew and includes its own warm-up: false if the caller
+   * must warm it up}
    */
   default boolean warmsUpItself() {
     return false;

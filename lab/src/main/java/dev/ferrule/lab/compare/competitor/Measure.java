@@ -45,11 +45,7 @@ public enum Measure {
     this.title = title;
   }
 
-  /**
-   * Returns the mode of the connection.
-   *
-   * @return the mode
-   */
+  /** {@return the mode of the connection} */
   public Mode mode() {
     return mode;
   }
@@ -63,20 +59,12 @@ public enum Measure {
     return batch;
   }
 
-  /**
-   * Returns the number of sending threads.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of sending threads, at least 1} */
   public int senders() {
     return senders;
   }
 
-  /**
-   * Returns whether the value is a time in nanoseconds.
-   *
-   * @return false if it is a rate
-   */
+  /** {@return whether the value is a time in nanoseconds} */
   public boolean isTime() {
     return this == LATENCY || this == WAKE_UP;
   }

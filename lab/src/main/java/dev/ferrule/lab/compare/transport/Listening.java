@@ -4,11 +4,7 @@ package dev.ferrule.lab.compare.transport;
 /** The server's side of a transport, with the address for a client. */
 public interface Listening extends AutoCloseable {
 
-  /**
-   * Returns the address for {@link TransportUnderTest#connect}.
-   *
-   * @return the address, in one line
-   */
+  /** {@return the address for {@link TransportUnderTest#connect}, in one line} */
   String address();
 
   /**

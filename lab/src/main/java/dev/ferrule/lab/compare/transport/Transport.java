@@ -34,10 +34,8 @@ public interface Transport extends MessageSender, AutoCloseable {
   }
 
   /**
-   * Returns a sending half of this connection for a further thread. Only in {@link
-   * Mode#SEVERAL_SENDERS}.
-   *
-   * @return the half, which may be used concurrently with all others
+   * {@return a sending half of this connection for a further thread, which may be used concurrently
+   * with all others} Only in {@link Mode#SEVERAL_SENDERS}.
    */
   default MessageSender newSender() {
     throw new UnsupportedOperationException("this connection has a single sender");
@@ -51,11 +49,7 @@ public interface Transport extends MessageSender, AutoCloseable {
    */
   int poll(int limit);
 
-  /**
-   * Returns the value of the last received message.
-   *
-   * @return the value; 0 before the first
-   */
+  /** {@return the value of the last received message; 0 before the first} */
   long lastValue();
 
   /**

@@ -23,26 +23,16 @@ public interface TransportUnderTest {
    */
   String version();
 
-  /**
-   * Returns whether several messages may be in flight.
-   *
-   * @return false if there is no rate to measure
-   */
+  /** {@return whether several messages may be in flight: false if there is no rate to measure} */
   default boolean hasRate() {
     return true;
   }
 
-  /**
-   * Returns the supported modes.
-   *
-   * @return at least one
-   */
+  /** {@return the supported modes, at least one} */
   Set<Mode> modes();
 
   /**
-   * Returns whether both sides must be in one process.
-   *
-   * @return false if two processes can be connected
+   * {@return whether both sides must be in one process: false if two processes can be connected}
    */
   default boolean isWithinProcess() {
     return false;
