@@ -77,6 +77,29 @@ class SourceTreeTest {
     }
   }
 
+  /** NullAway checks only the packages that are marked. Benchmarks have fields that JMH sets. */
+  @Test
+  void everyPackageButTheGeneratedIsNullMarked() throws Exception {
+    List<Path> packages = new ArrayList<>();
+    for (String module : texts(ROOT.resolve("pom.xml"), "module")) {
+      Path sources = ROOT.resolve(module).resolve("src/main/java");
+      if (Files.exists(sources) && !module.equals("benchmarks")) {
+        try (Stream<Path> files = Files.walk(sources)) {
+          files
+              .filter(file -> file.toString().endsWith(".java"))
+              .map(Path::getParent)
+              .filter(folder -> !folder.equals(sources) && !isGenerated(ROOT.relativize(folder)))
+              .distinct()
+              .forEach(packages::add);
+        }
+      }
+    }
+    assertThat(packages)
+        .hasSizeGreaterThan(30)
+        .allSatisfy(folder ->
+            assertThat(folder.resolve("package-info.java")).content().contains("@NullMarked"));
+  }
+
   /** A reader who searches for a name finds one meaning. */
   @Test
   void noTwoClassesHaveTheSameName() throws IOException {

@@ -4,4 +4,7 @@
  * Experiments with Ferrule, and comparisons with others, on the measuring engine of {@link
  * dev.ferrule.tools.bench}. Adds {@code evaluate} and {@code model} to the {@code ferrule} command.
  */
+@NullMarked
 package dev.ferrule.lab;
+
+import org.jspecify.annotations.NullMarked;

@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
@@ -129,7 +130,7 @@ final class PeerExperiment implements Experiment {
     return new PeerTask(
         provider,
         competitor,
-        versions.get(competitor.name()),
+        Objects.requireNonNull(versions.get(competitor.name())),
         floor,
         new RunningCompetitor.Setting(measure, size),
         schedule);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
@@ -56,8 +57,8 @@ final class Rounds {
               .collect(
                   Collectors.partitioningBy(
                       round -> place.isEmpty() || round.line().get().isWithin(place.get())));
-      places.add(split.get(true));
-      left = split.get(false);
+      places.add(Objects.requireNonNull(split.get(true)));
+      left = Objects.requireNonNull(split.get(false));
     }
     places.sort(Comparator.comparingDouble(place -> middle(place).orElse(0)));
     return places.isEmpty() && !rounds.isEmpty() ? List.of(rounds) : places;
@@ -92,7 +93,9 @@ final class Rounds {
 
   private static OptionalDouble median(
       List<InterleavedRound> place, String name, Function<Outcome, OptionalDouble> value) {
-    return median(place.stream().map(round -> value.apply(round.outcomes().get(name))));
+    return median(
+        place.stream()
+            .map(round -> value.apply(Objects.requireNonNull(round.outcomes().get(name)))));
   }
 
   private static OptionalDouble median(Stream<OptionalDouble> values) {

@@ -8,6 +8,7 @@ import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Transport;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** A running competitor, which determines the number of messages of a measurement. */
@@ -101,7 +102,7 @@ final class RunningCompetitor implements AutoCloseable {
     if (!counts.containsKey(setting)) {
       warmUp(setting);
     }
-    return measure(setting, counts.get(setting));
+    return measure(setting, Objects.requireNonNull(counts.get(setting)));
   }
 
   private Outcome measure(Setting setting, int count) {

@@ -6,6 +6,7 @@ import dev.ferrule.lab.compare.transport.Mode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -74,6 +75,6 @@ public record Schedule(
    * @return the lengths in bytes
    */
   public List<Integer> sizesBytes(Measure measure) {
-    return sizesBytes.get(measure);
+    return Objects.requireNonNull(sizesBytes.get(measure));
   }
 }

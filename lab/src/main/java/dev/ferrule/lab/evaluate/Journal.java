@@ -20,6 +20,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file with one line of JSON for each round of each task, from which an interrupted evaluation
@@ -54,7 +55,7 @@ final class Journal implements AutoCloseable {
    * @throws ToolException if the file has points of other settings, is not a journal, or is in use
    */
   static Journal open(Path file, JsonObject settings) {
-    FileChannel channel = null;
+    @Nullable FileChannel channel = null;
     try {
       channel =
           FileChannel.open(
@@ -84,7 +85,7 @@ final class Journal implements AutoCloseable {
     }
   }
 
-  private static void close(FileChannel channel) {
+  private static void close(@Nullable FileChannel channel) {
     try {
       if (channel != null) {
         channel.close();

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -260,14 +261,14 @@ final class Modelling {
               + ". Its parameters are not reliable.");
     }
     notes.add(
-        LackOfFit.of(fitted.get(provider), fit)
+        LackOfFit.of(Objects.requireNonNull(fitted.get(provider)), fit)
             .map(LackOfFit::text)
             .orElse(
                 "Whether the noise explains the deviations of the model was not tested: that takes"
                     + " two rounds, and more points than fitted parameters."));
     if (complete && acknowledged.contains(provider)) { // cards send packets
       notes.add(
-          SecondSlope.of(observations(fitted.get(provider)), fit)
+          SecondSlope.of(observations(Objects.requireNonNull(fitted.get(provider))), fit)
               .map(SecondSlope::text)
               .orElse(
                   "a second G for the bytes beyond the MTU was not looked for: that takes three"
@@ -359,7 +360,7 @@ final class Modelling {
             "Prediction and measurement",
             List.of(
                 "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
-    for (Observation observation : observations(fitted.get(provider))) {
+    for (Observation observation : observations(Objects.requireNonNull(fitted.get(provider)))) {
       Load load = observation.load();
       boolean latency = observation.kind() == Observation.Kind.LATENCY;
       double predicted = observation.predictedBy(fit.model());

@@ -469,7 +469,11 @@ public final class Workbench implements AutoCloseable {
     for (Result result : results) {
       switch (kind) {
         case LATENCY -> times(figures, "", Objects.requireNonNull(result.latency()));
-        case CALLS -> calls(figures, result.call(), Objects.requireNonNull(result.latency()));
+        case CALLS ->
+            calls(
+                figures,
+                Objects.requireNonNull(result.call()),
+                Objects.requireNonNull(result.latency()));
         case BANDWIDTH -> rates(figures, "", result);
         case RMA -> {
           String call = result.call() + "_";

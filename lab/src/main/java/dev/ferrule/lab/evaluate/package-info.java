@@ -7,4 +7,7 @@
  * <p>Other packages add experiments by implementing {@link Experiment}, whose {@link Task}s may
  * measure anything.
  */
+@NullMarked
 package dev.ferrule.lab.evaluate;
+
+import org.jspecify.annotations.NullMarked;

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.hipparchus.distribution.continuous.FDistribution;
 import org.hipparchus.linear.MatrixUtils;
 import org.hipparchus.linear.RealMatrix;
@@ -92,7 +93,7 @@ final class Deviations {
         }
       }
       expected += share;
-      uncertain += share * share / noise.get(other.getKey()).freedom();
+      uncertain += share * share / Objects.requireNonNull(noise.get(other.getKey())).freedom();
     }
     double spread = 0;
     for (int i : indices) {
@@ -126,7 +127,9 @@ final class Deviations {
   private double variance(int index) {
     LackOfFit.Point point = points.get(index);
     int rounds = point.rounds().size();
-    return noise.get(point.experiment()).variance() * (rounds > 2 ? MEDIAN : 1) / rounds;
+    return Objects.requireNonNull(noise.get(point.experiment())).variance()
+        * (rounds > 2 ? MEDIAN : 1)
+        / rounds;
   }
 
   private static Noise noise(List<LackOfFit.Point> some) {

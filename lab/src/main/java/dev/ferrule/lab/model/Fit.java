@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -178,7 +179,9 @@ public final class Fit {
           start.put(first, single);
           start.put(Parameter.DOORBELL, Math.max(0.1, single - batched));
           starts.add(
-              free.stream().mapToDouble(parameter -> Math.log(start.get(parameter))).toArray());
+              free.stream()
+                  .mapToDouble(parameter -> Math.log(Objects.requireNonNull(start.get(parameter))))
+                  .toArray());
         }
       }
     }

@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
@@ -81,8 +82,8 @@ final class Identifiability {
    * be the slower one, which is the conservative choice, as many senders share it.
    */
   private void exchangeCards() {
-    Estimate sending = estimates.get(Parameter.SEND_NIC);
-    Estimate receiving = estimates.get(Parameter.RECEIVE_NIC);
+    Estimate sending = estimate(Parameter.SEND_NIC);
+    Estimate receiving = estimate(Parameter.RECEIVE_NIC);
     Estimate greater = sending.value() > receiving.value() ? sending : receiving;
     Estimate lesser = greater == sending ? receiving : sending;
     if (sending.source() != Estimate.Source.FITTED
@@ -102,6 +103,10 @@ final class Identifiability {
     estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, lesser, note));
   }
 
+  private Estimate estimate(Parameter parameter) {
+    return Objects.requireNonNull(estimates.get(parameter));
+  }
+
   /**
    * Limits the doorbell to o_snd, of which it is a part: the search may end far beyond, where it
    * has no effect.
@@ -109,7 +114,7 @@ final class Identifiability {
   private void limitDoorbell() {
     Estimate doorbell = estimates.get(Parameter.DOORBELL);
     if (doorbell != null) {
-      double whole = estimates.get(Parameter.SEND_OVERHEAD).value();
+      double whole = estimate(Parameter.SEND_OVERHEAD).value();
       estimates.put(
           Parameter.DOORBELL,
           new Estimate(

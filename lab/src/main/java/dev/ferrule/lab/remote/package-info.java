@@ -15,4 +15,7 @@
  * client    {"alive": true}                           host: the same
  * </pre>
  */
+@NullMarked
 package dev.ferrule.lab.remote;
+
+import org.jspecify.annotations.NullMarked;

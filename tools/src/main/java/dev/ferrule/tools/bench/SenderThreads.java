@@ -93,7 +93,7 @@ public final class SenderThreads implements AutoCloseable {
   private final class Together {
     private final List<Throughput> throughputs;
     private final long count;
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final Phaser ready =
         new Phaser(threads) {
           @Override

@@ -5,4 +5,7 @@
  * dev.ferrule.tools.bench.Round} at a time to the server, another process, which plays its part in
  * it. Measurements use the public API only.
  */
+@NullMarked
 package dev.ferrule.tools.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -5,4 +5,7 @@
  * message ends it, and the receiver answers with the number of bytes written, in one message of 8
  * bytes. If the connection ends earlier, the stream is incomplete.
  */
+@NullMarked
 package dev.ferrule.tools.stream;
+
+import org.jspecify.annotations.NullMarked;

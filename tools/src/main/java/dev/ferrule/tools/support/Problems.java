@@ -4,6 +4,7 @@ package dev.ferrule.tools.support;
 import dev.ferrule.spi.PlainText;
 import java.io.PrintWriter;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Reports a command's problems: in one line each, whatever the text contains. */
 public final class Problems {
@@ -18,7 +19,7 @@ public final class Problems {
    * @param err the standard error stream
    * @param problem the description; as in {@link #print(PrintWriter, String, String)}
    */
-  public static void print(PrintWriter err, String problem) {
+  public static void print(PrintWriter err, @Nullable String problem) {
     print(err, "ferrule", problem);
   }
 
@@ -30,17 +31,17 @@ public final class Problems {
    * @param problem the description; line breaks become spaces, and other control characters, which
    *     may come from a peer or from a file's name, are escaped
    */
-  public static void print(PrintWriter err, String command, String problem) {
+  public static void print(PrintWriter err, String command, @Nullable String problem) {
     err.println(command + ": " + oneLine(problem));
   }
 
   /**
    * Makes a text one line that is safe for a terminal.
    *
-   * @param text the text
+   * @param text the text, such as the message of an exception, which may have none
    * @return the line
    */
-  public static String oneLine(String text) {
+  public static String oneLine(@Nullable String text) {
     return PlainText.of(String.valueOf(text).strip().replaceAll("\\s*\\R\\s*", " "));
   }
 

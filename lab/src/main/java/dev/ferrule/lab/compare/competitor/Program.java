@@ -136,7 +136,7 @@ final class Program {
     try {
       return builder.start();
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, e.getMessage(), e);
+      throw new ToolException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     }
   }
 

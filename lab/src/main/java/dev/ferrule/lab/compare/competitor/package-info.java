@@ -6,4 +6,7 @@
  * the JIT compiler optimizes for one of them at a time; programs such as {@code ucx_perftest}
  * measure themselves.
  */
+@NullMarked
 package dev.ferrule.lab.compare.competitor;
+
+import org.jspecify.annotations.NullMarked;
