@@ -58,7 +58,7 @@ public final class StandardOptions {
           Duration.ZERO,
           Duration.ofHours(24),
           Duration.ofSeconds(10),
-          "how long to wait for a live but unresponsive (stopped, paused) peer; 0 is forever");
+          "how long to wait for a peer that does not answer; 0 is without limit");
 
   /** {@code backlog}: the maximum number of clients that wait to be accepted by a listener. */
   public static final Option<Integer> BACKLOG =

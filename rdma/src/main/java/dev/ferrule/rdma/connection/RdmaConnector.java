@@ -77,7 +77,7 @@ final class RdmaConnector {
         rdmaContext.release();
       }
     }
-    PeerTimeout patience = new PeerTimeout(mailbox, rdmaContext, options);
+    ConnectTimeLeft patience = new ConnectTimeLeft(mailbox, rdmaContext, options);
     RdmaConnectionResources resources =
         new RdmaConnectionResources(protocol, rdmaContext, id, null);
     RdmaConnection connection;
@@ -150,7 +150,7 @@ final class RdmaConnector {
    *
    * @param timedOut the message if the wait times out
    */
-  private CmEvent expect(PeerTimeout patience, CmEvent.Type expected, String timedOut)
+  private CmEvent expect(ConnectTimeLeft patience, CmEvent.Type expected, String timedOut)
       throws InterruptedException {
     while (true) {
       CmEvent event = patience.next();

@@ -40,11 +40,7 @@ public final class RdmaOptions {
           64L << 10,
           "the longest message that this side receives");
 
-  /**
-   * {@code connectTimeout}, with a longer default than in other providers: before the client is
-   * accepted, each side loads libraries and registers memory, which takes many seconds in two cold
-   * JVMs on a loaded or emulated machine.
-   */
+  /** {@code connectTimeout}, with a description of what takes the time over RDMA. */
   public static final Option<Duration> CONNECT_TIMEOUT =
       Option.duration(
           StandardOptions.CONNECT_TIMEOUT.name(),

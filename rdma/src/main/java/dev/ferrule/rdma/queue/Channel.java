@@ -120,7 +120,8 @@ public abstract class Channel {
   protected abstract void stopReceives();
 
   /**
-   * Frees a message. By the receiver's thread.
+   * Frees a message. By the receiver's thread. The protocol's {@link #freed} makes the space
+   * available again; {@link #reportIfDue} tells the peer of it, when enough is free.
    *
    * @param message the message's number, as delivered
    */

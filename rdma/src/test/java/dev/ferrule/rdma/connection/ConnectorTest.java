@@ -107,8 +107,8 @@ class ConnectorTest {
     RdmaContext context = RdmaContext.retain(manager.device.library);
     try {
       Mailbox silent = new Mailbox();
-      PeerTimeout timeout =
-          new PeerTimeout(silent, context, FakeProvider.options("?connectTimeout=20ms"));
+      ConnectTimeLeft timeout =
+          new ConnectTimeLeft(silent, context, FakeProvider.options("?connectTimeout=20ms"));
       Thread.sleep(2); // anything else that takes time, such as creating the queues
       assertThat(timeout.millisLeft()).isEqualTo(20);
       assertThat(timeout.next()).isNull();

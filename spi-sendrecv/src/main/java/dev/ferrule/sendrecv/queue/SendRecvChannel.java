@@ -15,7 +15,7 @@ public final class SendRecvChannel extends Channel {
 
   private final ReceiveBuffers buffers;
   private final Window window;
-  private final BufferReposter returns;
+  private final BufferReposter reposter;
   private final Terms terms;
   private final SharedReceives.@Nullable Share share;
 
@@ -70,10 +70,10 @@ public final class SendRecvChannel extends Channel {
     this.terms = terms;
     this.share = share;
     if (share == null) {
-      this.returns =
+      this.reposter =
           new OwnBufferReposter(parts.queuePair(), buffers, window, this, terms.receives());
     } else {
-      this.returns = share;
+      this.reposter = share;
       share.join(this, window);
     }
   }
@@ -107,7 +107,7 @@ public final class SendRecvChannel extends Channel {
         if (!window.controlReceived()) {
           return "the peer sent more control messages than may be in flight";
         }
-        posted(returns.control(buffer));
+        posted(reposter.control(buffer));
         if (Immediate.type(immediate) == Immediate.GOODBYE) {
           goodbyeReceived();
         }
@@ -120,13 +120,13 @@ public final class SendRecvChannel extends Channel {
   }
 
   private void message(int buffer, int length) {
-    returns.taken(buffer);
+    reposter.taken(buffer);
     deliver(buffer, length);
   }
 
   @Override
   protected void dropped(int receive) {
-    returns.dropped(receive);
+    reposter.dropped(receive);
   }
 
   @Override
@@ -136,17 +136,17 @@ public final class SendRecvChannel extends Channel {
 
   @Override
   protected void freed(int buffer) {
-    returns.free(buffer);
+    reposter.free(buffer);
   }
 
   @Override
   protected void giveOnForStarvingPeer() {
-    returns.freeForStarvingPeer();
+    reposter.freeForStarvingPeer();
   }
 
   @Override
   protected void giveOnAll() {
-    returns.freeAll();
+    reposter.freeAll();
   }
 
   @Override
@@ -159,6 +159,6 @@ public final class SendRecvChannel extends Channel {
 
   @Override
   protected void stopReceives() {
-    returns.close();
+    reposter.close();
   }
 }

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class PeerTimeout {
+final class ConnectTimeLeft {
 
   private final Mailbox mailbox;
   private final RdmaContext rdmaContext;
   private long nanosLeft;
 
-  PeerTimeout(Mailbox mailbox, RdmaContext rdmaContext, ConnectionOptions options) {
+  ConnectTimeLeft(Mailbox mailbox, RdmaContext rdmaContext, ConnectionOptions options) {
     this.mailbox = mailbox;
     this.rdmaContext = rdmaContext;
     this.nanosLeft = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests when the buffers of a connection are reposted and granted to its peer. */
-class OwnReturnsTest {
+class OwnBufferReposterTest {
 
   private static final int NUMBER = 7;
   private static final int RECEIVES = 16; // so that batches of 4 are posted
