@@ -56,7 +56,7 @@ class TestReport {
       return new Test(part, name, millis, other, message);
     }
 
-    /** A leak that does not show each time is a leak. */
+    /** A leak that does not show each time is a leak. Its test or the failure's message names it so. */
     boolean isLeak() {
       return (name + message).toLowerCase(Locale.ROOT).contains("leak");
     }

@@ -139,7 +139,8 @@ run_attempts() {
     set_launcher "$reports/$attempt" "${selection[@]}"
     code=0
     "$2" "$reports/$attempt" || code=$?
-    mapfile -t failed < <(awk -F '\t' '$1 == "FAILED" { print $4 }' "$reports/$attempt/results.tsv" 2>/dev/null)
+    # a test may have failed before a crash and again
+    mapfile -t failed < <(awk -F '\t' '$1 == "FAILED" { print $4 }' "$reports/$attempt/results.tsv" 2>/dev/null | sort -u)
     [ "$code" = 1 ] && tail -n 1 "$reports/$attempt/results.tsv" | grep -qx ENDED || return "$code"
     [ "${#failed[@]}" -gt 0 ] && [ "${#failed[@]}" -le "$FLAKY_LIMIT" ] || return "$code"
     [ "$attempt" = "$ATTEMPTS" ] || echo "repeating ${#failed[@]} failed tests (repetition $attempt of $((ATTEMPTS - 1)))"

@@ -293,7 +293,7 @@ class SealedFileTest {
       System.gc();
       left.set(mappings());
     }
-    assertThat(left.get()).isLessThanOrEqualTo(before);
+    assertThat(left.get()).as("leak of mappings").isLessThanOrEqualTo(before);
   }
 
   private static long mappings() throws IOException {
@@ -314,6 +314,6 @@ class SealedFileTest {
     while (mappings() > before && deadline - System.nanoTime() > 0) {
       System.gc();
     }
-    assertThat(mappings()).isLessThanOrEqualTo(before);
+    assertThat(mappings()).as("leak of mappings").isLessThanOrEqualTo(before);
   }
 }

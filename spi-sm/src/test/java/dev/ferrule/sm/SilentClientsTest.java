@@ -374,7 +374,7 @@ class SilentClientsTest {
       fake.send(FakeClient.CONNECT, 1, 0, memory);
       assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(ProtocolException.class);
       assertRefused(fake, 1, "");
-      assertThat(mappedMemoryFiles()).isLessThanOrEqualTo(before);
+      assertThat(mappedMemoryFiles()).as("leak of mappings").isLessThanOrEqualTo(before);
       Reference.reachabilityFence(own);
     }
   }

@@ -107,7 +107,7 @@ abstract class PeerFaults {
         connection.close();
       }
       Task.await(
-          () -> "the descriptors are as before; before " + before + ", now " + descriptors(),
+          () -> "no descriptor has leaked; before " + before + ", now " + descriptors(),
           () -> descriptors().equals(before));
     }
   }

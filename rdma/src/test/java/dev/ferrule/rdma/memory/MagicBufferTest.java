@@ -107,7 +107,7 @@ class MagicBufferTest {
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining(Long.toString(1L << 50));
 
-    assertThat(mappings()).isEqualTo(before);
+    assertThat(mappings()).as("leak of mappings").isEqualTo(before);
   }
 
   @Test
@@ -120,7 +120,7 @@ class MagicBufferTest {
     buffer.close();
     buffer.close();
 
-    assertThat(mappings()).isEqualTo(before);
+    assertThat(mappings()).as("leak of mappings").isEqualTo(before);
     assertThatThrownBy(() -> memory.get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
   }
 

@@ -41,7 +41,7 @@ class FewDescriptorsTest extends ProcessTest {
       assertThat(refused).isGreaterThan(AT_LEAST);
       Path connections = server.endpoint(directory).resolve("conns");
       await(() -> connections.toFile().list().length == 0);
-      assertThat(connections).isEmptyDirectory();
+      assertThat(connections).as("leak of files").isEmptyDirectory();
     }
   }
 
@@ -68,7 +68,7 @@ class FewDescriptorsTest extends ProcessTest {
       }
       assertThat(failures).isGreaterThan(AT_LEAST);
       assertThat(client.exitCode()).isZero();
-      assertThat(client.endpoint(directory)).doesNotExist();
+      assertThat(client.endpoint(directory)).as("leak of files").doesNotExist();
     }
   }
 }

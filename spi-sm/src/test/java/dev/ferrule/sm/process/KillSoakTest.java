@@ -206,7 +206,7 @@ class KillSoakTest extends ProcessTest {
     await(() -> unaffected.counters().messagesReceived() > asked || asking.isDone());
     assertThat(asking).as("the connection with another process").isNotDone();
     await(() -> held().size() == before.size());
-    assertThat(held()).containsExactlyElementsOf(before);
+    assertThat(held()).as("leak of what a process holds").containsExactlyElementsOf(before);
   }
 
   /** Reports the progress, for runs of several hours. */
@@ -246,7 +246,9 @@ class KillSoakTest extends ProcessTest {
       report(i, "servers killed");
     }
     Ferrule.listen(address).close(); // the next listener cleans up
-    assertThat(SystemResources.files(directory.resolve("victim"))).hasSizeLessThanOrEqualTo(1);
+    assertThat(SystemResources.files(directory.resolve("victim")))
+        .as("leak of files")
+        .hasSizeLessThanOrEqualTo(1);
   }
 
   @Test
