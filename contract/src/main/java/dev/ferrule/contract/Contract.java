@@ -75,9 +75,13 @@ public abstract class Contract {
           throw new AssertionError(background.thread().getName() + " failed: " + failure, failure);
         }
       }
-      assertThat(abandoned).as("leak: threads that are still busy after everything was closed").isEmpty();
+      assertThat(abandoned)
+          .as("leak: threads that are still busy after everything was closed")
+          .isEmpty();
       eventually(
-          "no files are left, which is a leak", () -> provider.leftOverFiles().isEmpty(), provider::leftOverFiles);
+          "no files are left, which is a leak",
+          () -> provider.leftOverFiles().isEmpty(),
+          provider::leftOverFiles);
     } finally {
       provider.close();
     }
