@@ -26,7 +26,7 @@ import org.w3c.dom.NodeList;
  * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, the failed
  * parts, and the counts in the last line. Reads Surefire's reports of each module that are newer
  * than the run's folder, and the files PART/ATTEMPT/results.tsv in it, which {@code ResultLog}
- * writes. Writes target/flaky-tests.txt. Exits with 1 if a part or a test failed, if more than
+ * writes, or PART/skipped, which has the reason. Writes target/flaky-tests.txt. Exits with 1 if a part or a test failed, if more than
  * {@value #FLAKY_LIMIT} tests were flaky, if a test of a leak was flaky, or if none passed.
  *
  * <p>Arguments: the run's folder, and the names of the parts that failed.
@@ -71,9 +71,15 @@ class TestReport {
         tests.addAll(ofSurefire(report));
       }
     }
+    String skippedParts = "";
     try (Stream<Path> parts = Files.list(run)) {
       for (Path part : parts.filter(Files::isDirectory).sorted().toList()) {
-        tests.addAll(ofPart(part));
+        Path reason = part.resolve("skipped");
+        if (Files.exists(reason)) {
+          skippedParts += "; all of %s skipped: %s".formatted(part.getFileName(), Files.readString(reason).strip());
+        } else {
+          tests.addAll(ofPart(part));
+        }
       }
     }
 
@@ -94,7 +100,8 @@ class TestReport {
     }
     long skipped = with(tests, Outcome.SKIPPED).size();
     long passed = tests.size() - failed.size() - skipped;
-    System.out.println(passed + " passed, " + failed.size() + " failed, " + skipped + " skipped");
+    System.out.println(
+        passed + " passed, " + failed.size() + " failed, " + skipped + " skipped" + skippedParts);
     boolean isGreen =
         failedParts.isEmpty()
             && failed.isEmpty()

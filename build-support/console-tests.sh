@@ -59,9 +59,9 @@ set_launcher() {
 }
 
 # run_groups FOLDER FUNCTION [one]: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time, or in one
-# group. FUNCTION is called for each with a folder for its reports and its selection. One JVM may crash, and is repeated:
-# that is for emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed, and 1 if only tests
-# have failed.
+# group. FUNCTION is called for each with a folder for its reports and its selection. One JVM may crash, or one machine
+# fail, and is repeated: that is for emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed,
+# and 1 if only tests have failed.
 run_groups() {
   local folder=$1 groups group number=0 code result=0
   trap 'kill $(jobs -p) 2>/dev/null; exit 143' INT TERM
@@ -108,8 +108,8 @@ run_group() {
   mkdir "$folder" || return
   "$function" "$folder" "$@" || code=$?
   # The first that crashes makes the folder.
-  if { [ "$code" = 134 ] || [ "$code" = 139 ]; } && mkdir "${folder%/*}/crashed" 2>/dev/null; then
-    echo "a JVM died with $code, which emulation can cause: its tests are repeated, once"
+  if [[ $code =~ ^(125|134|139)$ ]] && mkdir "${folder%/*}/crashed" 2>/dev/null; then
+    echo "a JVM or its machine died with $code, which emulation can cause: its tests are repeated, once"
     mv "$folder"/*.tsv "$folder"/hs_err* "$folder/console" "${folder%/*}/crashed" 2>/dev/null || true
     code=0
     "$function" "$folder" "$@" || code=$?
@@ -122,7 +122,7 @@ run_group() {
 # Returns 1 if there are some.
 keep_failures() {
   local failures
-  failures=$(grep '^FAILED' "$1") || return 0
+  failures=$(grep -s '^FAILED' "$1") || return 0
   { echo "$failures"; cat "$2"; } >"$2.all"
   mv "$2.all" "$2"
   return 1

@@ -18,12 +18,20 @@ set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=300 "$@"
 # Some tests end the other host, or remove the device.
 jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation')
 
-# If this JVM crashes in an emulated virtual machine, with-rxe repeats the tests once, provided that there is no standard
-# input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the
-# process. See "JVM crashes under emulation" in docs/rdma.md.
-on_one_host() {
-  "$root/with-rxe" ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --keep "$1" --time-limit 3600 \
+on_this_machine() {
+  "$root/with-rxe" --host ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --time-limit 3600 \
     "${jvm[@]}" "${launcher[@]}" </dev/null
+}
+
+# If a process that a test has started crashes in QEMU, that test fails, and with-rxe names the process. See "JVM crashes
+# under emulation" in docs/rdma.md.
+in_qemu() { run_groups "$1" group_in_qemu one; }
+
+group_in_qemu() {
+  local folder=$1
+  shift
+  set_launcher "$folder" "$@"
+  "$root/with-rxe" --vm --no-repeat --keep "$folder" --time-limit 3600 "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
 # Returns whether the tests run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
@@ -48,12 +56,17 @@ has_device() { [ "${FERRULE_RDMA_DEVICE:-}" ] || "$root/with-rxe" --host true >/
 BY_HOST='[ "$FERRULE_RXE_HOST" = 1 ] || exec "${@:2:$1}" dev.ferrule.integration.rdma.PeerAgent
   exec "${@:2}"'
 
-on_two_hosts() {
-  "$root/with-rxe" --two --keep "$1" --time-limit "$TWO_HOSTS_LIMIT" \
+TWO_HOSTS_LIMIT=3600  # seconds
+
+in_two_qemus() { run_groups "$1" group_in_two_qemus one; }
+
+group_in_two_qemus() {
+  local folder=$1
+  shift
+  set_launcher "$folder" "$@"
+  "$root/with-rxe" --two --no-repeat --keep "$folder" --time-limit "$TWO_HOSTS_LIMIT" \
     bash -c "$BY_HOST" tests "${#jvm[@]}" "${jvm[@]}" "${launcher[@]}" </dev/null
 }
-
-TWO_HOSTS_LIMIT=900  # seconds
 
 in_two_umls() { run_groups "$1" group_in_two_umls one; }
 
@@ -69,15 +82,15 @@ case $part in
   device)
     # Without this option, those of huge pages run in QEMU.
     set_selection dev.ferrule.integration.rdma "rdma${FERRULE_RDMA_DEVICE:+ | huge-pages}"
-    if [ -z "${FERRULE_COUNT:-}" ] && ! has_device && has_uml; then run=in_uml; else run=on_one_host; fi
+    if [ "${FERRULE_COUNT:-}" ] || has_device; then run=on_this_machine; elif has_uml; then run=in_uml; else run=in_qemu; fi
     ;;
   two-hosts)
     set_selection dev.ferrule.integration.rdma rdma-two
-    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_two_umls; else run=on_two_hosts; fi
+    if [ -z "${FERRULE_COUNT:-}" ] && has_uml; then run=in_two_umls; else run=in_two_qemus; fi
     ;;
   emulated)
     set_selection dev.ferrule.integration.rdma 'huge-pages | emulated'
-    run=on_two_hosts
+    run=in_two_qemus
     ;;
 esac
 if [ -n "${FERRULE_COUNT:-}" ]; then

@@ -34,11 +34,18 @@ find_device() {
   for port in "$sysfs"/class/infiniband/*/ports/*; do
     [ -e "$port" ] || break
     device=$(name_of_device "$port")
+    if is_temporary "$port"; then
+      unused+=("$device is not used: another run has made it, and removes it when it ends")
+      continue
+    fi
     ! look_at_port "$port" || return 0
     unused+=("$device is not used: $trouble; or use it regardless with --device $device")
   done
   return 1
 }
+
+# Returns whether the port is one that add_host_device has made.
+is_temporary() { netdevs_of_port "$1" | grep -qx 'ferrule[0-9]*'; }
 
 # Uses the device named by the user, in any state.
 take_wanted() {

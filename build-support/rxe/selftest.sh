@@ -86,6 +86,7 @@ choice_of_device() {
   printf '%s\n' '#!/bin/sh' 'case "$*" in' \
     '*" dev with4") echo "7: with4    inet 10.1.2.3/24 brd 10.1.2.255 scope global with4" ;;' \
     '*" dev with5") echo "8: with5    inet 10.1.2.5/24 brd 10.1.2.255 scope global with5" ;;' \
+    '*" dev ferrule99") echo "9: ferrule99    inet 10.77.9.1/24 scope global ferrule99" ;;' \
     'esac' >programs/ip
   # shellcheck disable=SC2016 # for the shell that runs it
   printf '%s\n' '#!/bin/sh' '[ "$*" != rdma_rxe ] || exit 1' 'PATH=${PATH#*:} exec modprobe "$@"' >programs/modprobe
@@ -128,6 +129,9 @@ choice_of_device() {
   gid mlx5_3 3 with4
   equal "the network device of a later GID, of a later card" "$(chosen --host)" "mlx5_3 at 10.1.2.3"
   equal "a card that works: no message" "$(wc -l <err)" 0
+  card mlx4_9 "4: ACTIVE"
+  gid mlx4_9 0 ferrule99
+  equal "a device that another run will remove is not used" "$(chosen --host)" "mlx5_3 at 10.1.2.3"
   equal "with a card that works, another by its name" "$(chosen --device mlx5_2)" "mlx5_2 at "
 
   rm -r sysfs

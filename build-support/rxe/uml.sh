@@ -18,6 +18,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 parts=$root/build-support/rxe
 PATH=$PATH:/usr/sbin:/sbin
 with_tools=''
+# shellcheck source=build-support/rxe/run-folder.sh
+. "$parts/run-folder.sh"
 # shellcheck source=build-support/rxe/packages.sh
 . "$parts/packages.sh"
 
@@ -35,8 +37,7 @@ prepare() {
   [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge "$LITTLE_MEMORY" ] \
     || { say "less than $LITTLE_MEMORY MiB of memory is available"; exit 1; }
   mkdir -p "$cache"
-  run=$(mktemp -d "${TMPDIR:-/tmp}/ferrule-uml.XXXXXX")
-  trap 'rm -rf -- "$run"' EXIT
+  make_run_folder
   ensure_packages missing_for_uml || exit 1
   {
     flock -n 9 || { say "waiting for another run, which builds the kernel"; flock 9; }

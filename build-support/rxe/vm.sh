@@ -13,7 +13,7 @@
 # Variables that name resources which are not reachable from inside.
 LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|'
 LEFT_OUT+='XDG_RUNTIME_DIR)='
-BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
+BOOT_LIMIT=900  # seconds; it takes 10 on an idle machine, and a machine that fails ends
 GRACE=10        # seconds for a command to exit after a signal
 SAID_AFTER=5    # seconds after which a boot is announced
 # No pattern for the free text at the end of a line: it need not be valid in this locale.

@@ -17,13 +17,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The scripts that build before they run, in a copy of the checkout with a fake Maven and JDK. */
-@Timeout(120)
 class BuildScriptsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
@@ -87,7 +85,7 @@ class BuildScriptsTest {
     Process process = start(List.of(command));
     process.getOutputStream().close();
     String out = new String(process.getInputStream().readAllBytes());
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
     return new Ended(process.exitValue(), out, Files.readString(output));
   }
 
@@ -314,7 +312,7 @@ class BuildScriptsTest {
       assertThat(out.readLine()).isEqualTo("ready");
       new ProcessBuilder("kill", "-TERM", "--", "-" + tests.pid()).start().waitFor();
       assertThat(out.lines()).endsWith("cleaning up", "done");
-      assertThat(tests.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(tests.waitFor(200, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(tests.exitValue()).isEqualTo(143);
   }

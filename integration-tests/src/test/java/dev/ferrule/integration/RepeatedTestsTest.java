@@ -12,11 +12,9 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How ./test repeats tests that it runs without Maven, and what it reports of all tests. */
-@Timeout(300)
 class RepeatedTestsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
@@ -54,6 +52,8 @@ class RepeatedTestsTest {
             direct() { "${jvm[@]}" "${launcher[@]}"; }
             group() { set_launcher "$@"; "${jvm[@]}" "${launcher[@]}"; }
             in_groups() { run_groups "$1" group; }
+            failing() { if mkdir machine-failed; then return 125; else group "$@"; fi; }
+            in_failing_machine() { run_groups "$1" failing; }
             mkdir -p run target
             : >run/started
             run_attempts "$PWD/run/part" "$4"
@@ -199,6 +199,14 @@ class RepeatedTestsTest {
   }
 
   @Test
+  void aGroupWhoseMachineFailsIsRepeatedOnce() throws Exception {
+    Ended ended = run("#(passes|passesToo)$", "in_failing_machine");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.lines()).endsWith("2 passed, 0 failed, 0 skipped");
+    assertThat(folder.resolve("machine-failed")).exists();
+  }
+
+  @Test
   void aSecondGroupWhoseJvmCrashesFailsTheRun() throws Exception {
     Ended ended = runInGroups("#(crashesOnce|crashesOnceToo)$");
     assertThat(ended.part()).isEqualTo(SIGABRT);
@@ -294,6 +302,19 @@ class RepeatedTestsTest {
     Files.write(
         reports.resolve("results.tsv"),
         Stream.concat(Stream.of(lines), Stream.of("ENDED")).toList());
+  }
+
+  @Test
+  void aPartThatIsSkippedIsSaidWithTheCounts() throws Exception {
+    Files.createDirectories(folder.resolve("target"));
+    result("device", 1, "SUCCESSFUL\t5\tT#a\tid-a\t");
+    Files.createDirectories(folder.resolve("run/containers"));
+    Files.writeString(folder.resolve("run/containers/skipped"), "no Docker engine\n");
+    Files.createFile(folder.resolve("run/started"));
+    Ended ended = report(0);
+    assertThat(ended.report()).isZero();
+    assertThat(ended.lines())
+        .endsWith("1 passed, 0 failed, 0 skipped; all of containers skipped: no Docker engine");
   }
 
   @Test

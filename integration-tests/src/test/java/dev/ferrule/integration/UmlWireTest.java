@@ -9,11 +9,9 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The wire between two machines of User-Mode Linux. Scripts replace the machines. */
-@Timeout(120)
 class UmlWireTest {
 
   private static final Path WIRE =

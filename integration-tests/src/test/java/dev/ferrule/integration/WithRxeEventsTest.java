@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,7 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * How {@code with-rxe} reads the events of its virtual machines. A script replaces QEMU: it writes
  * the events as QEMU and a slow machine may.
  */
-@Timeout(120)
 class WithRxeEventsTest {
 
   private static final Path PARTS =

@@ -12,13 +12,11 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The data plane accesses memory by its address, without a check for each access. A thread may be
  * accessing it while another one closes the connection, or while the peer truncates the file.
  */
-@Timeout(600)
 class SharedMappingTest {
 
   /** Number of rounds; a million of them are a soak. */

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The permissions of an endpoint's files, by their modes. Access by two real users is tested in
  * containers, in integration-tests.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AccessTest {
 
   private static final int PERMISSIONS = 07777;

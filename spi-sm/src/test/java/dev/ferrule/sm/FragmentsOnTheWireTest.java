@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * knows no more than docs/sm.md says: every byte that the initiator writes is read at its
  * documented place.
  */
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FragmentsOnTheWireTest {
 
   private static final int LENGTH = 300_000;

@@ -26,12 +26,10 @@ import org.assertj.core.api.AbstractThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A connection that takes too much memory fails on both sides, and the listener serves others. */
-@Timeout(60)
 class MemoryLimitsTest {
 
   private final AtomicReference<@Nullable Error> failure = new AtomicReference<>();

@@ -34,14 +34,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The selection of a connection's method of copying, and operations whose method fails. */
-@Timeout(60)
 class RmaPathsTest {
 
   private static final long SIZE = 40L << 20; // several pieces of any method

@@ -52,7 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients that stop at some step of the handshake: each delays no other client, uses no more than
  * its share of resources, and receives the reason of a refusal if possible.
  */
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SilentClientsTest {
 
   /** Far longer than a test may take, so that no silent client times out. */

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
  * fetched.
  */
 @Tag("containers")
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class ContainerTest {
 
   /** The mount point of the shared volume in containers. */

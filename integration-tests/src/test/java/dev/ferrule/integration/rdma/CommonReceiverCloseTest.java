@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The receiver of all connections outlives each of them. */
 @RdmaTest
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommonReceiverCloseTest {
 
   private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 60);

@@ -30,6 +30,7 @@ class RingHugePagesTest {
   void setHugePagesAside() throws IOException {
     if (System.getenv("FERRULE_RXE_VM") != null) {
       Files.writeString(SETTING, Integer.toString(PAGES));
+      assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
     }
     assumeThat(freeHugePages())
         .as("free huge pages of 2 MiB; as root: echo %s > %s", PAGES, SETTING)

@@ -38,7 +38,7 @@ class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
 
   /** More clients may connect, so it is never certain that nothing can arrive. */
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void holdingAllBuffersOfOneConnectionIsNoErrorAndStopsNoOther() {
     String query = "?maxMessage=4KiB&receives=8";
     try (Listener listener = Wires.listen(query + "&singleReceiver=on");

@@ -8,11 +8,9 @@ import com.google.gson.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(120)
 class CompareCommandTest {
 
   private final StringWriter out = new StringWriter();

@@ -19,11 +19,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the experiments of {@code ferrule evaluate --peers}. */
-@Timeout(120)
 class PeerExperimentsTest {
 
   @TempDir private Path folder;

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a host does for evaluations on other hosts, and what it does not do for anyone. */
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EvaluationHostTest {
 
   private static final Token TOKEN = new Token("a shared secret");
@@ -56,7 +56,7 @@ class EvaluationHostTest {
       new ServerSettings(Map.of("srq", "on", "maxMessage", "8KiB"), "adaptive", false);
 
   private static final EvaluationHost.Patience PATIENCE =
-      new EvaluationHost.Patience(Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(30));
+      new EvaluationHost.Patience(Duration.ofMinutes(2), Duration.ZERO, Duration.ofMinutes(2));
 
   private final List<String> problems = new CopyOnWriteArrayList<>();
   private final Map<URI, Consumer<String>> running = new ConcurrentHashMap<>();
@@ -128,7 +128,7 @@ class EvaluationHostTest {
   private ControlChannel raw(EvaluationHost host) throws IOException {
     Socket socket = new Socket();
     socket.connect(address(host));
-    ControlChannel channel = new ControlChannel(socket, Duration.ofSeconds(30));
+    ControlChannel channel = new ControlChannel(socket, Duration.ofMinutes(2));
     opened.add(channel);
     return channel;
   }
@@ -182,12 +182,12 @@ class EvaluationHostTest {
         RemoteServers.connect(
             address,
             TOKEN,
-            Duration.ofSeconds(50),
+            Duration.ofSeconds(250),
             line -> {
               said.add(line);
               later[0] = host(address);
             })) {
-      assertThat(said).hasSize(1).allMatch(line -> line.startsWith("waiting 50 s for"));
+      assertThat(said).hasSize(1).allMatch(line -> line.startsWith("waiting 250 s for"));
       assertThat(remote.start(PROVIDER, SETTINGS, line -> {}).uri()).isNotNull();
     }
     assertThat(later[0].address()).isEqualTo(gone.address());
@@ -281,7 +281,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(1), Duration.ZERO, Duration.ofSeconds(30)));
+                Duration.ofSeconds(1), Duration.ZERO, Duration.ofMinutes(2)));
     try (Socket socket = new Socket()) {
       socket.connect(address(host));
       while (problems.stream().noneMatch(line -> line.contains("no whole message in 1000 ms"))) {
@@ -309,7 +309,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(2), Duration.ZERO, Duration.ofSeconds(30)));
+                Duration.ofSeconds(5), Duration.ZERO, Duration.ofMinutes(2)));
     List<ControlChannel> silent = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       ControlChannel channel = raw(host);
@@ -339,7 +339,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(2)));
+                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(5)));
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
@@ -352,7 +352,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(2)));
+                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(5)));
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
@@ -496,7 +496,7 @@ class EvaluationHostTest {
 
   /** Plays a host that dies when it is asked for a server. */
   private static void greetAndLeave(ServerSocket relay) {
-    try (ControlChannel channel = new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
+    try (ControlChannel channel = new ControlChannel(relay.accept(), Duration.ofMinutes(2))) {
       JsonObject greeting = new JsonObject();
       greeting.addProperty("evaluation", EvaluationHost.VERSION);
       greeting.addProperty("challenge", "7");
@@ -519,7 +519,7 @@ class EvaluationHostTest {
           .daemon()
           .start(() -> {
             try (ControlChannel channel =
-                new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
+                new ControlChannel(relay.accept(), Duration.ofMinutes(2))) {
               JsonObject greeting = new JsonObject();
               greeting.addProperty("evaluation", 99);
               greeting.addProperty("challenge", "7");

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an evaluation does with the messages of a host that is not an evaluation host. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RemoteServersTest {
 
   private static final ProviderInfo PROVIDER = ConfiguredAddress.requiredProvider("sendrecv");
@@ -56,7 +56,7 @@ class RemoteServersTest {
   }
 
   private void say(List<String> lines) {
-    try (ControlChannel channel = new ControlChannel(listening.accept(), Duration.ofSeconds(30))) {
+    try (ControlChannel channel = new ControlChannel(listening.accept(), Duration.ofMinutes(2))) {
       for (String line : lines) {
         channel.send(new Gson().fromJson(line, JsonObject.class));
         channel.receive();

@@ -20,12 +20,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client that cannot be accepted is answered, and the listener serves others. */
-@Timeout(60)
 class AcceptFailuresTest {
 
   private final FakeManager manager = new FakeManager();

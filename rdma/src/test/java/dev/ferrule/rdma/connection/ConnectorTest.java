@@ -32,12 +32,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Connecting, depending on the events of the connection manager and their timing. */
-@Timeout(180)
 class ConnectorTest {
 
   private static final int LEVEL_ID = 0;

@@ -17,10 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How long a listener waits for the confirmation of an accepted client, and what counts as one. */
-@Timeout(180)
 class RequestPatienceTest {
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -34,10 +34,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The dispatch of events if addresses are reused. */
-@Timeout(180)
 class RdmaContextTest {
 
   private final FakeDevice device = new FakeDevice();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The tables of two sides, with a fake device that executes WRITEs and READs at once. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ExposuresTest {
 
   private static final Set<RmaRight> BOTH = Set.of(RmaRight.READ, RmaRight.WRITE);

@@ -41,8 +41,7 @@ public enum Mapping {
 
     @Override
     public long worstCase(int length) {
-      long rounded = RingCursor.rounded(length);
-      return Math.max(0, 2 * rounded - RingCursor.ALIGNMENT);
+      return 2 * RingCursor.rounded(length) - RingCursor.ALIGNMENT;
     }
   };
 

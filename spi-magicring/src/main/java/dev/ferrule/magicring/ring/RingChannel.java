@@ -148,8 +148,7 @@ public final class RingChannel extends Channel {
     if (held < ring.heldMessages()) {
       return false;
     }
-    // An empty message could still arrive in a full ring, but not from a peer that lacks space.
-    return ring.freeMessages() == 0 || (ring.freeBytes() == 0 && ring.isWanted());
+    return ring.freeMessages() == 0 || ring.freeBytes() == 0;
   }
 
   @Override

@@ -10,8 +10,9 @@ import dev.ferrule.magicring.wire.RingOffer;
  *
  * <p>The position counts all bytes ever taken and never decreases. The offset in the ring is kept
  * separately: the size need not be a power of two, and a division per message would cost more than
- * everything else. A message takes its length rounded up to {@value #ALIGNMENT} bytes. So every
- * message is aligned to that, and an empty message takes nothing.
+ * everything else. A message takes its length rounded up to {@value #ALIGNMENT} bytes, so every
+ * message is aligned to that. An empty message takes as much, so that nothing can arrive in a ring
+ * without free bytes.
  *
  * <p>Not thread-safe.
  */
@@ -45,10 +46,10 @@ public final class RingCursor {
    * Returns how many bytes a message takes, without {@linkplain #paddingFor padding}.
    *
    * @param length its length in bytes, not negative
-   * @return the number of bytes
+   * @return the number of bytes, not 0
    */
   public static long rounded(int length) {
-    return (length + (ALIGNMENT - 1L)) & -ALIGNMENT;
+    return Math.max(ALIGNMENT, (length + (ALIGNMENT - 1L)) & -ALIGNMENT);
   }
 
   /** {@return the total number of bytes taken} */

@@ -155,11 +155,6 @@ public final class RingMessages {
     wanted = true;
   }
 
-  /** {@return whether the sender has reported a lack of space since the last acknowledgment} */
-  public boolean isWanted() {
-    return wanted;
-  }
-
   /**
    * {@return the number of wants received} It must be reported to the sender, which sends no
    * further want before that. Call this after {@link #tell}.

@@ -111,11 +111,11 @@ class RingModelTest {
     }
 
     static long rounded(int length) {
-      return (length + 7) / 8 * 8;
+      return Math.max(1, (length + 7) / 8) * 8;
     }
 
     long worst(int length) {
-      return length == 0 || mapping == Mapping.MAGIC ? rounded(length) : 2 * rounded(length) - 8;
+      return mapping == Mapping.MAGIC ? rounded(length) : 2 * rounded(length) - 8;
     }
 
     long padding(int length) {

@@ -34,7 +34,7 @@ class RingSpaceTest {
     assertThat(magic.tryReserve(9)).isFalse();
     assertThat(magic.tryReserve(8)).isTrue();
     assertThat(magic.tryReserve(1)).isFalse();
-    assertThat(magic.tryReserve(0)).as("an empty message").isTrue();
+    assertThat(magic.tryReserve(0)).as("an empty message").isFalse();
   }
 
   @ParameterizedTest
@@ -62,7 +62,7 @@ class RingSpaceTest {
     assertThat(magic.tryReserve(0)).isTrue();
     magic.place(0, 0);
     assertThat(magic.tryReserve(0)).isFalse();
-    assertThat(magic.takeAck(1, 0)).isNull();
+    assertThat(magic.takeAck(1, 8)).isNull();
     assertThat(magic.tryReserve(0)).isTrue();
   }
 

@@ -20,10 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Buffers of several connections, and the thread that reposts them. */
-@Timeout(180)
 class CentralPostingTest {
 
   private static final int COUNT = 256;

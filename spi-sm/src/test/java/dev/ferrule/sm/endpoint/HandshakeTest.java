@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The handshake over datagrams that are lost, duplicated or delayed, by a {@link DatagramSender}
  * between it and the socket.
  */
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandshakeTest {
 
   private static final URI NAME = URI.create("sm:///test");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
  * The common part of the tests with a second process: a directory on a tmpfs, if there is one, and
  * waits with a timeout.
  */
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class ProcessTest {
 
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");

@@ -8,6 +8,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -149,7 +150,7 @@ class ConcurrentLineAllocatorTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noTwoThreadsEverHaveTheSameLineAndAllAreFreed() {
     int lines = 700;
     ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(lines);

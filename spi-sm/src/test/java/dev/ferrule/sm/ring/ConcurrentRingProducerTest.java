@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -199,26 +200,26 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendThroughAFullRingAndEachKeepsItsOrder() {
     severalThreadsSend(new RingLayout(5, 200, 2_000), 60_000, 500);
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendLongRunsThatCrossWords() {
     severalThreadsSend(new RingLayout(7, 500, 12_000), 15_000, 11_000);
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendInlineMessages() {
     severalThreadsSend(new RingLayout(12, 64, 500), 100_000, 400);
   }
 
   /** Each thread that has the lock twice in a row owns it. */
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsPassTheOwnershipOfTheLockAround() {
     RecordLock.Policy policy = new RecordLock.Policy(10, 500, 10_000_000_000L, 2);
     severalThreadsSend(new SharedRings(new RingLayout(12, 64, 500), policy), 20_000, 100);

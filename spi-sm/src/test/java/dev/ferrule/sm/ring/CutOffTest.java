@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The lock of a ring is revoked from a thread that stops while it holds it. */
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CutOffTest {
 
   private static final RingLayout LAYOUT = new RingLayout(10, 256, 3_000);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -128,7 +129,7 @@ class HostileReceiverTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aReleaseDuringAClaimCannotGetALineTwice() {
     List<CompletableFuture<Integer>> takers = new ArrayList<>();
     SharedRings small = new SharedRings(new RingLayout(6, 1, 8));
@@ -193,7 +194,7 @@ class HostileReceiverTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aSenderWhoseRingIsScribbledOnByAnotherThreadEnds() throws Exception {
     SharedRings victim = new SharedRings(LAYOUT);
     Thread scribbler =

@@ -4,10 +4,8 @@ package dev.ferrule.sm.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A receiver rests in a stream that becomes faster by it, and in no other. */
-@Timeout(60)
 class StreamBackoffTest {
 
   private static final int RECORD = 16;

@@ -16,13 +16,11 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.IntConsumer;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The garbage collector must not disturb the measurements. */
-@Timeout(180)
 class AllocationTest {
 
   private static final int SIZE = 64;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mockito.stubbing.Answer;
 
 /** A server whose thread dies exits with the reason, and its clients do not hang. */
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeadServerThreadTest {
 
   private static final ConnectionOptions SINGLE =

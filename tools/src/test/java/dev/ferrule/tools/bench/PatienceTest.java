@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 class PatienceTest {
 
   @Test
-  @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aClientThatStopsSendingTimesOut() {
     Patience patience = new Patience(Duration.ofMillis(1));
     assertThatThrownBy(

@@ -18,10 +18,8 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
 class StreamTest {
 
   @TempDir Path folder = Path.of("");

@@ -12,10 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
 class ChildProcessTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);

@@ -21,14 +21,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Measured messages arrive, and a message that does not makes the measurement fail. */
-@Timeout(180)
 class LoopsTest {
 
   private static final int COUNT = 1_000;
