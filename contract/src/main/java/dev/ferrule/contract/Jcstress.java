@@ -35,6 +35,8 @@ public final class Jcstress {
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 "org.openjdk.jcstress.Main",
@@ -45,7 +47,7 @@ public final class Jcstress {
                 "-strideSize",
                 "64",
                 "-jvmArgs",
-                "--enable-native-access=ALL-UNNAMED -Xmx1g",
+                "--enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -Xmx256m",
                 "-r",
                 folder.resolve("report").toString()));
     boolean isLong = !MODE.equals("sanity");

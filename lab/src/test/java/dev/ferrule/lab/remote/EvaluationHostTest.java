@@ -365,7 +365,7 @@ class EvaluationHostTest {
               }
             })
         .isInstanceOf(IOException.class);
-    await(() -> problems.stream().anyMatch(line -> line.contains("was sent in 2000 ms")));
+    await(() -> problems.stream().anyMatch(line -> line.contains("was sent in 5000 ms")));
     await(running::isEmpty);
     connectPatiently(host).start(PROVIDER, SETTINGS, line -> {});
   }
