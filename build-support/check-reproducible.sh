@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 # Folders of different names and depths, so that a path in a jar shows.
 for folder in one a/second; do
   git clone -q "$root" "$scratch/$folder"
-  (cd "$scratch/$folder" && mvn -B -ntp -q package -DskipTests -Dspotless.check.skip)
+  (cd "$scratch/$folder" && mvn -B -ntp -q package -Pall -DskipTests -Dspotless.check.skip)
   (cd "$scratch/$folder" && find . -path '*/target/ferrule-*.jar' -exec sha256sum {} + | sort -k 2) \
     >"$scratch/$(basename "$folder").sums"
 done

@@ -394,7 +394,8 @@ public abstract class CloseContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void aFirstCallMayOverlapACloseByAnotherThread(FirstCall call) {
-    int rounds = Integer.getInteger(CLOSES_PROPERTY, Math.max(8, provider.messages(60_000) / 500));
+    int rounds =
+        Integer.getInteger(CLOSES_PROPERTY, Math.max(8, provider.messages(60_000) / 1_500));
     Listener listener = listen();
     ClosingMoment moment = new ClosingMoment();
     for (int round = 0; round < rounds; round++) {

@@ -16,12 +16,14 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The scripts that build before they run, in a copy of the checkout with a fake Maven and JDK. */
+@Tag("long")
 class BuildScriptsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();

@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every example in the API's javadoc compiles, runs, each in a JVM of its own, and prints what the
  * comment after a {@code println} says.
  */
+@Tag("long")
 class JavadocExamplesTest {
 
   private static final Path SOURCES = Path.of("..", "api", "src", "main", "java");

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How ./test repeats tests that it runs without Maven, and what it reports of all tests. */
+@Tag("long")
 class RepeatedTestsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CloseUnderFireTest {
 
   /** Number of rounds; more of them for a soak. */
-  private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 60);
+  private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 20);
 
   private static final int MANY = 300;
 

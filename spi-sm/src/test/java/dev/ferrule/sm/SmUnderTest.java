@@ -25,7 +25,7 @@ final class SmUnderTest implements ProviderUnderTest {
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   private static final int FEWER_MESSAGES = 20_000;
-  private static final int CYCLES = 2_000;
+  private static final int CYCLES = 500;
 
   private @Nullable Path made; // a skipped test creates none, as it would not be removed
   private final boolean viaListenerReceiver;

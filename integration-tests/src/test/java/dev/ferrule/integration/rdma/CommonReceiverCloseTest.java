@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommonReceiverCloseTest {
 
-  private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 60);
+  private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 20);
 
   @ParameterizedTest
   @ValueSource(strings = {"sendrecv", "sendrecv srq", "magicring"})

@@ -7,10 +7,12 @@ import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("long")
 class CompareCommandTest {
 
   private final StringWriter out = new StringWriter();

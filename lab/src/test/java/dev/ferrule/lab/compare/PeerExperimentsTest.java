@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the experiments of {@code ferrule evaluate --peers}. */
+@Tag("long")
 class PeerExperimentsTest {
 
   @TempDir private Path folder;

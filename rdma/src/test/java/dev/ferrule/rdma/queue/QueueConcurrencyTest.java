@@ -4,10 +4,12 @@ package dev.ferrule.rdma.queue;
 import dev.ferrule.contract.Jcstress;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs {@link QueueStress}. */
+@Tag("long")
 class QueueConcurrencyTest {
 
   @Test

@@ -4,10 +4,12 @@ package dev.ferrule.sm.ring;
 import dev.ferrule.contract.Jcstress;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs {@link RingStress} and {@link SeveralSendersStress}. */
+@Tag("long")
 class RingConcurrencyTest {
 
   @Test

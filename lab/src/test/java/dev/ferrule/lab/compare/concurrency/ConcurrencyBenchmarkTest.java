@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The benchmark runs, and all of its connections carry messages. */
+@Tag("long")
 class ConcurrencyBenchmarkTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
