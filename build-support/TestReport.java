@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
+import org.xml.sax.SAXException;
 
 /**
  * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, the failed
@@ -121,9 +123,15 @@ class TestReport {
   /** Reads a report of Surefire, which counts a test that passed when repeated as flaky itself. */
   private static List<Test> ofSurefire(Path report) throws Exception {
     DocumentBuilder parser = DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder();
-    NodeList cases = parser.parse(report.toFile()).getElementsByTagName("testcase");
     String module = report.getName(0).toString();
     List<Test> tests = new ArrayList<>();
+    NodeList cases;
+    try {
+      cases = parser.parse(report.toFile()).getElementsByTagName("testcase");
+    } catch (SAXException e) {
+      tests.add(new Test(module, report.getFileName().toString(), 0, Outcome.FAILED, "cut off"));
+      return tests;
+    }
     for (int i = 0; i < cases.getLength(); i++) {
       Element test = (Element) cases.item(i);
       Outcome outcome = Outcome.PASSED;
@@ -167,7 +175,8 @@ class TestReport {
       Set<String> repeated = Set.copyOf(failed);
       failed.clear();
       Set<String> passed = new HashSet<>();
-      for (String line : Files.readAllLines(attempt)) {
+      // a file that is cut off may end within a character
+      for (String line : new String(Files.readAllBytes(attempt), StandardCharsets.UTF_8).split("\n")) {
         if (line.equals("ENDED")) {
           isComplete = true;
           continue;

@@ -81,7 +81,7 @@ run_groups() {
   trap - INT TERM
   for ((group = 1; group <= number; group++)); do
     code=$(cat "$folder/$group/code") || code=125
-    grep -v '^ENDED$' "$folder/$group/results.tsv" >>"$folder/results.tsv" || true
+    grep -av '^ENDED$' "$folder/$group/results.tsv" >>"$folder/results.tsv" || true
     tail -n 1 "$folder/$group/results.tsv" | grep -qx ENDED || [ "$code" -gt 1 ] || code=125
     [ "$code" = 0 ] || [ "$result" -gt 1 ] || result=$code
   done
@@ -122,7 +122,7 @@ run_group() {
 # Returns 1 if there are some.
 keep_failures() {
   local failures
-  failures=$(grep -s '^FAILED' "$1") || return 0
+  failures=$(grep -as '^FAILED' "$1") || return 0
   { echo "$failures"; cat "$2"; } >"$2.all"
   mv "$2.all" "$2"
   return 1
@@ -140,11 +140,11 @@ run_attempts() {
     code=0
     "$2" "$reports/$attempt" || code=$?
     # a test may have failed before a crash and again
-    mapfile -t failed < <(awk -F '\t' '$1 == "FAILED" { print $4 }' "$reports/$attempt/results.tsv" 2>/dev/null | sort -u)
+    mapfile -t failed < <(awk -F '\t' 'NF >= 5 && $1 == "FAILED" { print $4 }' "$reports/$attempt/results.tsv" 2>/dev/null | sort -u)
     [ "$code" = 1 ] && tail -n 1 "$reports/$attempt/results.tsv" | grep -qx ENDED || return "$code"
     [ "${#failed[@]}" -gt 0 ] && [ "${#failed[@]}" -le "$FLAKY_LIMIT" ] || return "$code"
     [ "$attempt" = "$ATTEMPTS" ] || echo "repeating ${#failed[@]} failed tests (repetition $attempt of $((ATTEMPTS - 1)))"
-    selection=("${failed[@]/#/--select-unique-id=}")
+    selection=("${failed[@]/#/--select-unique-id=}" "${filters[@]}")
   done
   return "$code"
 }

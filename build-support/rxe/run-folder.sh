@@ -8,7 +8,7 @@ make_run_folder() {
   local folder temporary=${TMPDIR:-/tmp}
   find "$temporary" -maxdepth 1 -name 'ferrule-rxe.*' -user "$(id -u)" -mmin +1 2>/dev/null | while read -r folder; do
     flock -n "$folder" rm -rf -- "$folder" || true
-  done
+  done || true # others remove folders meanwhile
   run=$(mktemp -d "$temporary/ferrule-rxe.XXXXXX") || no_room "$temporary"
   trap 'rm -rf -- "$run"' EXIT
   { head -c 1048576 /dev/zero >"$run/room" && rm "$run/room"; } 2>/dev/null || no_room "$temporary"

@@ -44,7 +44,7 @@ prepare() {
     [ -x "$kernel" ] || build_kernel
   } 9>"$cache/uml.lock"
   mkdir "$run/probe"
-  (run_in_uml "$run/probe" 60 true) || { say "UML does not work here"; exit 1; }
+  (run_in_uml "$run/probe" 300 true) || { say "UML does not work here"; exit 1; }
 }
 
 missing_for_uml() {

@@ -13,6 +13,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -517,7 +518,7 @@ public abstract class BatchContract extends Contract {
 
   @Test
   void unflushedMessagesAreNotSentByTheClose() {
-    Pair pair = connect();
+    Pair pair = connect(options().set(StandardOptions.CLOSE_TIMEOUT, PATIENCE));
     Sender sender = pair.client().sender();
     sender.send(MemorySegment.ofArray(STREAM.bytes(0)));
     add(pair, 1, 3);

@@ -325,7 +325,7 @@ public abstract class WaitContract extends Contract {
       strategy =
           WaitStrategy.ADAPTIVE; // four spinning threads would only show how few cores there are
     }
-    ConnectionOptions options = options().waitStrategy(strategy).build();
+    ConnectionOptions options = patientOptions().waitStrategy(strategy).build();
     Listener listener = listen(options);
     var waiting =
         Stream.of(1, 2, 3, 4)

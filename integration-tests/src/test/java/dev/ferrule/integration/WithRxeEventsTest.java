@@ -37,7 +37,7 @@ class WithRxeEventsTest {
       explain() { say "$*"; }
       . "$parts/wire.sh"
       . "$parts/vm.sh"
-      BOOT_LIMIT=30 time_limit=40
+      BOOT_LIMIT=200 time_limit=240 GRACE=100
       accelerator=kvm kernel=none initramfs=none memory=64 cpus=1 no_repeat='' verbose=yes
       command=(true) environment=(A=b) keep=() caller_path=$PATH
       run_in_vm

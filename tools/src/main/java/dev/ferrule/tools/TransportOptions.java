@@ -206,7 +206,7 @@ final class TransportOptions {
       return;
     }
     for (String name : OF_RECEIVER) {
-      if (value(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
+      if (meets(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
         throw new ToolException(
             ExitCode.USAGE,
             endpoint.address()
@@ -247,14 +247,14 @@ final class TransportOptions {
 
   private static boolean isOn(ConfiguredAddress endpoint, String name) {
     // a flag, or an option that is on, off or left to the provider
-    return value(
+    return meets(
         endpoint,
         name,
         (option, value) -> value.equals(true) || value.toString().equalsIgnoreCase(ON));
   }
 
   /** Returns whether the provider has an option, and its value meets a condition. */
-  private static boolean value(
+  private static boolean meets(
       ConfiguredAddress endpoint,
       String name,
       BiPredicate<dev.ferrule.Option<?>, Object> condition) {

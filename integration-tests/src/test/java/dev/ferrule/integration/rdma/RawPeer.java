@@ -25,6 +25,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
@@ -39,6 +40,13 @@ final class RawPeer implements AutoCloseable {
   private static final int SENDS = 64;
 
   private static final int READS = 4; // outstanding, in either direction
+
+  /**
+   * The statuses of an access that the other device refuses. If its refusal is lost, as a packet
+   * may be, it does not answer the retransmissions: its queue pair is in the error state.
+   */
+  static final Set<CompletionStatus> REFUSED =
+      Set.of(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.RETRY_EXCEEDED);
 
   /** With 7, rdma_rxe retransmits for ever to a peer whose queue pair is in the error state. */
   private static final int RETRIES = 6;

@@ -143,15 +143,18 @@ class RingPressureTest {
   }
 
   @Test
-  void anEmptyMessageArrivesAlthoughTheRingIsFull() {
+  void anEmptyMessageWaitsForSpaceAsAnyOther() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
-      pair.client().sender().send(message(0, PAGE));
+      Sender sender = pair.client().sender();
+      sender.send(message(0, PAGE));
       try (ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE)) {
-        assertThat(pair.server().receiver().tryReceive()).isNull();
-        pair.client().sender().send(message(1, 0));
-        expect(pair.server(), 1, 0);
+        assertThat(sender.tryClaim(0)).isNull();
+        assertThatThrownBy(() -> pair.server().receiver().tryReceive())
+            .isInstanceOf(IllegalStateException.class);
         assertThat(all.segment().mismatch(message(0, PAGE))).isEqualTo(-1);
       }
+      sender.send(message(1, 0));
+      expect(pair.server(), 1, 0);
     }
   }
 

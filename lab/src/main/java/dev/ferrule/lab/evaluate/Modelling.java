@@ -261,14 +261,14 @@ final class Modelling {
               + ". Its parameters are not reliable.");
     }
     notes.add(
-        LackOfFit.of(Objects.requireNonNull(fitted.get(provider)), fit)
+        LackOfFit.of(points(provider), fit)
             .map(LackOfFit::text)
             .orElse(
                 "Whether the noise explains the deviations of the model was not tested: that takes"
                     + " two rounds, and more points than fitted parameters."));
     if (complete && acknowledged.contains(provider)) { // cards send packets
       notes.add(
-          SecondSlope.of(observations(Objects.requireNonNull(fitted.get(provider))), fit)
+          SecondSlope.of(observations(points(provider)), fit)
               .map(SecondSlope::text)
               .orElse(
                   "a second G for the bytes beyond the MTU was not looked for: that takes three"
@@ -354,13 +354,18 @@ final class Modelling {
         estimate.parameter().meaning());
   }
 
+  /** Returns what the provider's model was fitted to. */
+  private List<LackOfFit.Point> points(String provider) {
+    return Objects.requireNonNull(fitted.get(provider));
+  }
+
   private Table predictions(String provider, FitResult fit) {
     Table table =
         new Table(
             "Prediction and measurement",
             List.of(
                 "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
-    for (Observation observation : observations(Objects.requireNonNull(fitted.get(provider)))) {
+    for (Observation observation : observations(points(provider))) {
       Load load = observation.load();
       boolean latency = observation.kind() == Observation.Kind.LATENCY;
       double predicted = observation.predictedBy(fit.model());

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks a fit's statements about parameters against the model that generated the measurements. */
+@Tag("long")
 class FitCoverageTest {
 
   private static final int TRIALS = Integer.getInteger("ferrule.fit.trials", 12);

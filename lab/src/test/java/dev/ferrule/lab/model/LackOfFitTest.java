@@ -7,11 +7,13 @@ import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares the deviations of models that are right, and of one that is wrong, with the noise. */
+@Tag("long")
 class LackOfFitTest {
 
   private static final PerformanceModel CARD =

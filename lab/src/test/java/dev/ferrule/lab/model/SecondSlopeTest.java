@@ -7,12 +7,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares models of cards that have a second slope, and of one that has none. */
+@Tag("long")
 class SecondSlopeTest {
 
   private static final PerformanceModel CARD =

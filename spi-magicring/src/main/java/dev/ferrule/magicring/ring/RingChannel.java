@@ -145,10 +145,9 @@ public final class RingChannel extends Channel {
   @Override
   public boolean isExhausted(int held) {
     RingMessages ring = messages();
-    if (held < ring.heldMessages()) {
-      return false;
-    }
-    return ring.freeMessages() == 0 || ring.freeBytes() == 0;
+    // In this order: a message that another thread takes off the queue meanwhile may fill the ring.
+    boolean full = ring.freeMessages() == 0 || ring.freeBytes() == 0;
+    return full && held >= ring.heldMessages();
   }
 
   @Override

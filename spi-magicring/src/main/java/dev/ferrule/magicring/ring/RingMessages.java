@@ -127,8 +127,9 @@ public final class RingMessages {
     lengths[slot] = length;
     ends[slot] = tail.position();
     states[slot] = HELD;
+    arrivedMessages.setRelease(
+        number + 1); // first: a ring that looks full has counted all messages
     arrivedBytes.setRelease(tail.position());
-    arrivedMessages.setRelease(number + 1);
     return slot;
   }
 

@@ -221,7 +221,7 @@ class PeerDeathTest extends ProcessTest {
   @Whole("LinkStateTest: the same in simulated time")
   @Test
   void shouldKeepAnIdlePeerForManyPeerTimeouts() throws Exception {
-    Duration timeout = Duration.ofMillis(200);
+    Duration timeout = Duration.ofSeconds(2);
     ConnectionOptions impatient =
         ConnectionOptions.builder().set(StandardOptions.PEER_TIMEOUT, timeout).build();
     try (OtherProcess other = OtherProcess.start("listen", address(), "1");

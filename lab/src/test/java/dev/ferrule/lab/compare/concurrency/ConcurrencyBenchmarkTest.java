@@ -52,7 +52,7 @@ class ConcurrencyBenchmarkTest {
           List<String> words = List.of(line.split(" +"));
           assertThat(words).hasSize(8);
           assertThat(words.get(4)).as("connected").isEqualTo("3");
-          assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isPositive();
+          assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isNotNegative();
         });
   }
 
