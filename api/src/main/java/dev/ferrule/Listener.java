@@ -124,8 +124,8 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
-   * Stops listening and rejects waiting clients. The address is released when the connections
-   * accepted there are closed, at the latest. Closing twice does nothing.
+   * Stops listening and rejects or refuses waiting clients. The address is released when the
+   * connections accepted there are closed, at the latest. Closing twice does nothing.
    */
   @Override
   void close();

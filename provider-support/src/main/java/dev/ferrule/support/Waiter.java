@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #wake} it.
  *
  * <p>A blocked thread is parked, and the provider's event thread unparks it. So a virtual thread
- * that waits releases its carrier. Waiting does not allocate.
+ * that waits releases its carrier. A {@link Condition} may block a platform thread otherwise.
+ * Waiting does not allocate.
  */
 public final class Waiter {
 

@@ -114,9 +114,9 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   }
 
   @Override
-  public void freeForStarvingPeers() {
+  public void serveStarvingPeers() {
     for (ReceiveQueue queue : listener.commonQueues()) {
-      queue.freeForStarvingPeers();
+      queue.serveStarvingPeers();
     }
   }
 

@@ -270,8 +270,8 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   }
 
   @Override
-  public void freeForStarvingPeers() {
-    channel.freeForStarvingPeer();
+  public void serveStarvingPeers() {
+    channel.serveStarvingPeer();
   }
 
   @Override

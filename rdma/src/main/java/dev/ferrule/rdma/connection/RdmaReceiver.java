@@ -43,7 +43,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     FerruleException interrupted(String doing);
 
     /** Posts freed buffers for peers that cannot send without them. */
-    void freeForStarvingPeers();
+    void serveStarvingPeers();
 
     /**
      * Returns whether no more messages can arrive before the program frees some of those it holds.
@@ -262,7 +262,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
       return true;
     }
     if (!owner.hasEnded()) {
-      owner.freeForStarvingPeers();
+      owner.serveStarvingPeers();
       return false;
     }
     // the last message may have arrived between the poll and the end

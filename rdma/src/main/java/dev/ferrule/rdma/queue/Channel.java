@@ -104,8 +104,8 @@ public abstract class Channel {
    */
   protected abstract void freed(int message);
 
-  /** Passes freed buffers to the peer if it cannot send without them. By one thread at a time. */
-  protected abstract void giveOnForStarvingPeer();
+  /** Reposts freed buffers if the peer cannot send without them. By one thread at a time. */
+  protected abstract void repostForStarvingPeer();
 
   /**
    * Returns whether no more messages can arrive before the program frees some of those that it
@@ -137,14 +137,14 @@ public abstract class Channel {
     }
   }
 
-  /** Passes freed buffers to the peer if it cannot send without them. By the receiver's thread. */
-  public final void freeForStarvingPeer() {
+  /** Reposts freed buffers if the peer cannot send without them. By the receiver's thread. */
+  public final void serveStarvingPeer() {
     if (place == null) {
-      giveOnForStarvingPeer();
+      repostForStarvingPeer();
       return;
     }
     synchronized (freeing) {
-      giveOnForStarvingPeer();
+      repostForStarvingPeer();
     }
   }
 
@@ -308,16 +308,16 @@ public abstract class Channel {
   }
 
   /**
-   * Called periodically by the event loop: passes all freed buffers to the peer, although the
-   * receiver may not free or poll again.
+   * Called periodically by the event loop: reposts all freed buffers, as the receiver may not free
+   * or poll again.
    */
   public final void tick() {
-    giveOnAll();
+    repostAll();
     sends.sendOwedReport(); // even if it is little, the peer may need it
   }
 
-  /** Passes freed buffers that are held back to the peer. By any thread, not under a lock. */
-  protected void giveOnAll() {}
+  /** Reposts freed buffers that are held back. By any thread, not under a lock. */
+  protected void repostAll() {}
 
   /** Handles the findings of a poll; not under a lock. */
   final void afterPoll() {

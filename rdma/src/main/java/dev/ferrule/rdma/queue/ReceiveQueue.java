@@ -290,10 +290,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * Posts freed buffers for each peer that cannot send without them. By the thread of the common
    * receiver.
    */
-  public void freeForStarvingPeers() {
+  public void serveStarvingPeers() {
     for (Channel channel : channels) {
       if (channel.inbox().isGivenUp()) {
-        channel.freeForStarvingPeer();
+        channel.serveStarvingPeer();
       }
     }
   }

@@ -138,7 +138,7 @@ public final class RingChannel extends Channel {
   }
 
   @Override
-  protected void giveOnForStarvingPeer() {
+  protected void repostForStarvingPeer() {
     // freed messages are acknowledged when due, without waiting for more
   }
 

@@ -5,7 +5,7 @@ package dev.ferrule.sendrecv.queue;
 interface BufferReposter {
 
   /** Called when a buffer contains a message. Under the receive queue's lock. */
-  void taken(int buffer);
+  void filled(int buffer);
 
   /**
    * Called when a buffer contained a control message. Under the receive queue's lock.
@@ -21,13 +21,13 @@ interface BufferReposter {
   void free(int buffer);
 
   /** Reposts the freed buffers if the peer cannot send without them. By the receiver's thread. */
-  void freeForStarvingPeer();
+  void repostForStarvingPeer();
 
   /**
    * Reposts all freed buffers, or lets a thread do so: the receiver's thread may not come back. By
    * any thread.
    */
-  void freeAll();
+  void repostAll();
 
   /** Called when the queue pair is destroyed: this connection can no longer use unfreed buffers. */
   void close();

@@ -32,7 +32,7 @@ final class OwnBufferReposter implements BufferReposter {
   }
 
   @Override
-  public void taken(int buffer) {
+  public void filled(int buffer) {
     // the buffer remains with this connection
   }
 
@@ -44,7 +44,7 @@ final class OwnBufferReposter implements BufferReposter {
   @Override
   public int control(int buffer) {
     int result = buffers.post(queuePair, buffer);
-    window.controlTaken();
+    window.controlReposted();
     return result;
   }
 
@@ -58,7 +58,7 @@ final class OwnBufferReposter implements BufferReposter {
   }
 
   @Override
-  public void freeForStarvingPeer() {
+  public void repostForStarvingPeer() {
     if (unposted > 0 && window.isPeerStarving()) {
       repostByReceiver();
     }
@@ -72,7 +72,7 @@ final class OwnBufferReposter implements BufferReposter {
   }
 
   @Override
-  public void freeAll() {
+  public void repostAll() {
     repost();
   }
 

@@ -120,7 +120,7 @@ public final class SendRecvChannel extends Channel {
   }
 
   private void message(int buffer, int length) {
-    reposter.taken(buffer);
+    reposter.filled(buffer);
     deliver(buffer, length);
   }
 
@@ -140,13 +140,13 @@ public final class SendRecvChannel extends Channel {
   }
 
   @Override
-  protected void giveOnForStarvingPeer() {
-    reposter.freeForStarvingPeer();
+  protected void repostForStarvingPeer() {
+    reposter.repostForStarvingPeer();
   }
 
   @Override
-  protected void giveOnAll() {
-    reposter.freeAll();
+  protected void repostAll() {
+    reposter.repostAll();
   }
 
   @Override

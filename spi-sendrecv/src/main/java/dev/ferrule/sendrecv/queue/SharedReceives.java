@@ -304,7 +304,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     @Override
-    public void taken(int buffer) {
+    public void filled(int buffer) {
       taken.setRelease(taken.getPlain() + 1);
       holders.set(buffer, this);
     }
@@ -314,7 +314,7 @@ public final class SharedReceives implements AutoCloseable {
       int result = buffers.post(queue, buffer);
       Window credits = window;
       if (credits != null) {
-        credits.controlTaken();
+        credits.controlReposted();
       }
       return result;
     }
@@ -333,12 +333,12 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     @Override
-    public void freeForStarvingPeer() {
+    public void repostForStarvingPeer() {
       // the group's thread does not wait for more
     }
 
     @Override
-    public void freeAll() {
+    public void repostAll() {
       // the same
     }
 

@@ -135,7 +135,7 @@ final class Window {
   }
 
   /** Records that the receive of a control message is reposted. */
-  void controlTaken() {
+  void controlReposted() {
     add(controlsTaken, 1);
   }
 

@@ -343,13 +343,13 @@ class SendRecvChannelTest {
       receiveMessage(buffer);
     }
     channel.free(0);
-    channel.freeForStarvingPeer();
+    channel.serveStarvingPeer();
     assertThat(device.receives()).isEmpty();
     receiveMessage(RECEIVES - 1);
-    channel.freeForStarvingPeer();
+    channel.serveStarvingPeer();
     assertThat(device.receives()).containsExactly(0);
     assertThat(channel.reports()).isEqualTo(1);
-    channel.freeForStarvingPeer();
+    channel.serveStarvingPeer();
     assertThat(device.receivePosts).hasValue(1);
   }
 

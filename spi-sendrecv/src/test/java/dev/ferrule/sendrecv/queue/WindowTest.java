@@ -18,7 +18,7 @@ class WindowTest {
   private void grant() {
     assertThat(sender.take(receiver.immediate(Immediate.GRANT))).isTrue();
     assertThat(sender.controlReceived()).isTrue();
-    sender.controlTaken();
+    sender.controlReposted();
   }
 
   @Test
@@ -99,7 +99,7 @@ class WindowTest {
         assertThat(sender.mayGrant()).isTrue();
         assertThat(receiver.take(sender.immediate(Immediate.GRANT))).isTrue();
         assertThat(receiver.controlReceived()).isTrue();
-        receiver.controlTaken();
+        receiver.controlReposted();
       }
     }
     assertThat(sender.isGrantDue()).as("nothing is sent for ever").isFalse();

@@ -156,7 +156,7 @@ class WireTest {
       Inbox inbox = channel.inbox();
       while (received < MESSAGES && !failed) {
         if (!inbox.hasNext() && !queue.poll()) {
-          channel.freeForStarvingPeer();
+          channel.serveStarvingPeer();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {
             tick();
