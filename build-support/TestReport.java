@@ -28,8 +28,9 @@ import org.xml.sax.SAXException;
  * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, the failed
  * parts, and the counts in the last line. Reads Surefire's reports of each module that are newer
  * than the run's folder, and the files PART/ATTEMPT/results.tsv in it, which {@code ResultLog}
- * writes, or PART/skipped, which has the reason. Writes target/flaky-tests.txt. Exits with 1 if a part or a test failed, if more than
- * {@value #FLAKY_LIMIT} tests were flaky, if a test of a leak was flaky, or if none passed.
+ * writes, or PART/skipped, which has the reason. Writes target/flaky-tests.txt. Exits with 1 if a
+ * part or a test failed, if more than {@value #FLAKY_LIMIT} tests were flaky, if a test of a leak
+ * was flaky, or if none passed.
  *
  * <p>Arguments: the run's folder, and the names of the parts that failed.
  */

@@ -137,7 +137,7 @@ choose_accelerator() {
   {
     flock 9
     if [ ! -f "$answer" ]; then
-      explain "testing KVM, for at most 10 s"
+      explain "testing KVM, for at most 20 s"
       rm -f "$cache"/accelerator-*
       # In a subshell, since this shell would report QEMU's death by a signal.
       if (boots_with_kvm) 2>/dev/null; then echo kvm; else echo tcg; fi >"$run/accelerator"
@@ -149,7 +149,7 @@ choose_accelerator() {
 }
 
 boots_with_kvm() {
-  timeout --signal KILL 10 qemu-system-x86_64 -accel kvm -cpu host -m 512 -nodefaults -display none -no-reboot \
+  timeout --signal KILL 20 qemu-system-x86_64 -accel kvm -cpu host -m 512 -nodefaults -display none -no-reboot \
     -kernel "$kernel" -initrd "$initramfs" -append "console=ttyS0 quiet panic=-1 ferrule_probe=1" \
     -serial "file:$run/probe.log" </dev/null >/dev/null 2>&1 || true
   grep -qs ferrule-probe-ok "$run/probe.log"

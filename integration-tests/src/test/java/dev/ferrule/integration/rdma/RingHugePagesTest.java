@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -28,6 +29,7 @@ class RingHugePagesTest {
   private static final int PAGES = 4;
   private static final int LENGTH = 60_000;
   private static final int MESSAGES = 80; // more bytes than the ring has
+  private static final Predicate<String> IS_RING = line -> line.contains("ferrule-ring");
 
   @BeforeEach
   void setHugePagesAside() throws IOException {
@@ -59,7 +61,7 @@ class RingHugePagesTest {
   }
 
   private static void awaitNoRings() {
-    Task.await("all rings are unmapped", () -> ringPageSizes().isEmpty());
+    Task.await("all rings are unmapped", () -> linesOf("maps").stream().noneMatch(IS_RING));
   }
 
   @Test
@@ -83,14 +85,9 @@ class RingHugePagesTest {
 
   /** Returns the page size of each mapping of a ring. */
   private static List<String> ringPageSizes() {
-    List<String> lines;
-    try {
-      lines = Files.readAllLines(Path.of("/proc/self/smaps"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    List<String> lines = linesOf("smaps");
     return IntStream.range(0, lines.size())
-        .filter(i -> lines.get(i).contains("ferrule-ring"))
+        .filter(i -> IS_RING.test(lines.get(i)))
         .mapToObj(i ->
             lines.subList(i, lines.size()).stream()
                 .filter(line -> line.startsWith("KernelPageSize:"))
@@ -99,5 +96,13 @@ class RingHugePagesTest {
                 .substring("KernelPageSize:".length())
                 .strip())
         .toList();
+  }
+
+  private static List<String> linesOf(String file) {
+    try {
+      return Files.readAllLines(Path.of("/proc/self", file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

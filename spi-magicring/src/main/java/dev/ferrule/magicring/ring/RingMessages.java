@@ -127,8 +127,8 @@ public final class RingMessages {
     lengths[slot] = length;
     ends[slot] = tail.position();
     states[slot] = HELD;
-    arrivedMessages.setRelease(
-        number + 1); // first: a ring that looks full has counted all messages
+    // The messages first: a ring that looks full has counted all of them.
+    arrivedMessages.setRelease(number + 1);
     arrivedBytes.setRelease(tail.position());
     return slot;
   }
