@@ -2,22 +2,13 @@
 package dev.ferrule;
 
 /**
- * Whether a provider works on this machine and, if not, why and how to fix it.
- *
- * {@snippet lang=java :
- * for (ProviderInfo provider : Ferrule.providers()) {
- *   if (provider.availability() instanceof Availability.Unavailable(String reason, String remedy)) {
- *     System.out.println(provider.scheme() + ": " + reason + "; " + remedy);
- *   }
- * }
- * }
+ * Whether a provider works on this machine and, if not, why and how to fix it; see {@link
+ * ProviderInfo}.
  */
 public sealed interface Availability {
 
   /** The provider can open connections on this machine. */
   record Available() implements Availability {
-    private static final Available HERE = new Available();
-
     @Override
     public String toString() {
       return "available";
@@ -35,22 +26,6 @@ public sealed interface Availability {
     public String toString() {
       return "not available: " + reason + "; " + remedy;
     }
-  }
-
-  /** {@return the value for a provider that works on this machine} */
-  static Availability yes() {
-    return Available.HERE;
-  }
-
-  /**
-   * Returns a value for a provider that does not work on this machine.
-   *
-   * @param reason why it does not, in one sentence
-   * @param remedy how to fix it
-   * @return {@link Unavailable}
-   */
-  static Availability no(String reason, String remedy) {
-    return new Unavailable(reason, remedy);
   }
 
   /** {@return whether the provider works on this machine} */

@@ -5,14 +5,12 @@ import dev.ferrule.spi.ConnectionProvider;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Immutable options of a connection or listener. The options of every provider are in {@link
@@ -26,7 +24,7 @@ import java.util.stream.Collectors;
  * {@snippet lang=java :
  * ConnectionOptions options =
  *     ConnectionOptions.builder()
- *         .waitStrategy(WaitStrategy.SPIN)
+ *         .set(StandardOptions.WAIT, WaitStrategy.SPIN)
  *         .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
  *         .set("sm.ring", "64KiB") // for addresses of sm
  *         .set("sendrecv.receives", "128") // for addresses of sendrecv
@@ -83,10 +81,9 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Returns whether an option was set.
+   * {@return whether an option was set; false if it has its default}
    *
    * @param option the option
-   * @return true if it was set, false if it has its default
    */
   public boolean isSet(Option<?> option) {
     return values.containsKey(option.name());
@@ -135,17 +132,7 @@ public final class ConnectionOptions {
         known.stream()
             .filter(candidate -> candidate.name().equals(name))
             .findFirst()
-            .orElseThrow(() ->
-                new InvalidOptionException(
-                    uri,
-                    "unknown option '"
-                        + name
-                        + "'; valid options: "
-                        + known.stream()
-                            .map(Option::name)
-                            .sorted()
-                            .collect(Collectors.joining(", ")),
-                    null));
+            .orElseThrow(() -> unknown(uri, "option '" + name + "'; valid options", names(known)));
     try {
       option.parse(text);
     } catch (InvalidOptionException e) {
@@ -162,16 +149,17 @@ public final class ConnectionOptions {
       }
     }
     if (!SCHEMES.contains(scheme)) {
-      throw new InvalidOptionException(
-          uri,
-          "unknown scheme in option '"
-              + scheme
-              + "."
-              + name
-              + "'; known schemes: "
-              + String.join(", ", SCHEMES),
-          null);
+      throw unknown(uri, "scheme in option '" + scheme + "." + name + "'; known schemes", SCHEMES);
     }
+  }
+
+  private static List<String> names(Collection<Option<?>> options) {
+    return options.stream().<String>map(Option::name).sorted().toList();
+  }
+
+  private static InvalidOptionException unknown(URI uri, String what, List<String> known) {
+    return new InvalidOptionException(
+        uri, "unknown " + what + ": " + String.join(", ", known), null);
   }
 
   private static Map<String, String> parseQuery(URI uri) {
@@ -238,38 +226,6 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Sets {@link StandardOptions#WAIT}.
-     *
-     * @param strategy how blocking calls wait
-     * @return this builder
-     */
-    public Builder waitStrategy(WaitStrategy strategy) {
-      return set(StandardOptions.WAIT, strategy);
-    }
-
-    /**
-     * Sets {@link StandardOptions#MAX_MESSAGE}.
-     *
-     * @param bytes the longest message that this side receives
-     * @return this builder
-     * @throws InvalidOptionException if the value is out of range
-     */
-    public Builder maxMessageSize(long bytes) {
-      return set(StandardOptions.MAX_MESSAGE, bytes);
-    }
-
-    /**
-     * Sets {@link StandardOptions#CONNECT_TIMEOUT}.
-     *
-     * @param timeout the maximum time to connect or to accept
-     * @return this builder
-     * @throws InvalidOptionException if the value is out of range
-     */
-    public Builder connectTimeout(Duration timeout) {
-      return set(StandardOptions.CONNECT_TIMEOUT, timeout);
-    }
-
-    /**
      * Sets the payload that is sent to the listener in the handshake. Only for {@code connect}; a
      * listener replies by {@link ConnectionRequest#accept(byte[])}.
      *
@@ -281,11 +237,7 @@ public final class ConnectionOptions {
       return this;
     }
 
-    /**
-     * Builds the options.
-     *
-     * @return the immutable options
-     */
+    /** {@return the immutable options} */
     public ConnectionOptions build() {
       return new ConnectionOptions(values, payload);
     }

@@ -38,11 +38,10 @@ public final class Ferrule {
   private Ferrule() {}
 
   /**
-   * Connects to a listener, with default options.
+   * Connects to a listener as {@link #connect(URI, ConnectionOptions)} does, with default options.
    *
    * @param address the address of the listener
    * @return the connection, ready for messages
-   * @see #connect(URI, ConnectionOptions)
    */
   public static Connection connect(URI address) {
     return connect(address, ConnectionOptions.defaults());
@@ -71,11 +70,10 @@ public final class Ferrule {
   }
 
   /**
-   * Listens on an address, with default options.
+   * Listens on an address as {@link #listen(URI, ConnectionOptions)} does, with default options.
    *
    * @param address the address to listen on
    * @return the listener
-   * @see #listen(URI, ConnectionOptions)
    */
   public static Listener listen(URI address) {
     return listen(address, ConnectionOptions.defaults());

@@ -24,13 +24,9 @@ public final class MessageTooLongException extends FerruleException {
   public MessageTooLongException(@Nullable URI uri, long length, int maxMessageSize) {
     super(
         uri,
-        "message too long: "
-            + length
-            + " bytes exceed the limit of "
-            + maxMessageSize
-            + " bytes; send it in parts, or raise "
-            + StandardOptions.MAX_MESSAGE.name()
-            + " on the receiving side, and buffer on this one if it is smaller",
+        ("message too long: %d bytes exceed the limit of %d bytes; send it in parts, or raise "
+                + "maxMessage on the receiving side, and buffer on this one if it is smaller")
+            .formatted(length, maxMessageSize),
         null);
     this.length = length;
     this.maxMessageSize = maxMessageSize;

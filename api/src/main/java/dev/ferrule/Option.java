@@ -49,158 +49,116 @@ public final class Option<T> {
           new Unit("ns", 1));
   private static final Pattern QUANTITY = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
 
-  private final String name;
-  private final Class<T> type;
-  private final T defaultValue;
-  private final String syntax;
-  private final String description;
-  private final Function<String, T> parser;
-  private final Predicate<T> valid;
-  private final Function<T, String> formatter;
-
-  private Option(
-      String name,
-      Class<T> type,
-      T defaultValue,
+  /** The syntax and range of a value. */
+  private record Format<T>(
       String syntax,
-      String description,
       Function<String, T> parser,
       Predicate<T> valid,
-      Function<T, String> formatter) {
+      Function<T, String> formatter) {}
+
+  private final String name;
+  private final T defaultValue;
+  private final String description;
+  private final Format<T> format;
+
+  private Option(String name, T defaultValue, String description, Format<T> format) {
     this.name = name;
-    this.type = type;
     this.defaultValue = defaultValue;
-    this.syntax = syntax;
     this.description = description;
-    this.parser = parser;
-    this.valid = valid;
-    this.formatter = formatter;
+    this.format = format;
   }
 
   /**
-   * Creates an option whose value is a count.
+   * {@return an option whose value is a count}
    *
    * @param name the name, in camel case
    * @param min the minimum
    * @param max the maximum
    * @param defaultValue the default
    * @param description the meaning of the option, in one sentence
-   * @return the option
    */
   public static Option<Integer> count(
       String name, int min, int max, int defaultValue, String description) {
-    return ranged(
+    String syntax = "a whole number from %s to %s";
+    return new Option<>(
         name,
-        Integer.class,
-        min,
-        max,
         defaultValue,
-        "a whole number from %s to %s",
         description,
-        Integer::valueOf,
-        String::valueOf);
+        ranged(min, max, syntax, Integer::valueOf, String::valueOf));
   }
 
   /**
-   * Creates an option whose value is a size in bytes, written as {@code 4096}, {@code 64KiB} or
-   * {@code 1MiB}.
+   * {@return an option whose value is a size in bytes, written as {@code 4096}, {@code 64KiB} or
+   * {@code 1MiB}}
    *
    * @param name the name, in camel case
    * @param min the minimum, in bytes
    * @param max the maximum, in bytes
    * @param defaultValue the default, in bytes
    * @param description the meaning of the option, in one sentence
-   * @return the option
    */
   public static Option<Long> size(
       String name, long min, long max, long defaultValue, String description) {
-    return ranged(
+    String syntax = "a size from %s to %s, such as 65536, 64KiB or 1MiB";
+    return new Option<>(
         name,
-        Long.class,
-        min,
-        max,
         defaultValue,
-        "a size from %s to %s, such as 65536, 64KiB or 1MiB",
         description,
-        text -> parseQuantity(text, SIZES),
-        value -> formatQuantity(value, SIZES));
+        ranged(min, max, syntax, Option::parseSize, Option::formatSize));
   }
 
   /**
-   * Creates an option whose value is a duration, written as {@code 250ms}, {@code 5s} or {@code
-   * 2m}.
+   * {@return an option whose value is a duration, written as {@code 250ms}, {@code 5s} or {@code
+   * 2m}}
    *
    * @param name the name, in camel case
    * @param min the minimum
    * @param max the maximum
    * @param defaultValue the default
    * @param description the meaning of the option, in one sentence
-   * @return the option
    */
   public static Option<Duration> duration(
       String name, Duration min, Duration max, Duration defaultValue, String description) {
-    return ranged(
-        name,
-        Duration.class,
-        min,
-        max,
-        defaultValue,
-        "a time from %s to %s, such as 250ms, 5s or 2m",
-        description,
-        text -> Duration.ofNanos(parseQuantity(text, TIMES)),
-        Option::formatTime);
-  }
-
-  private static <T extends Comparable<T>> Option<T> ranged(
-      String name,
-      Class<T> type,
-      T min,
-      T max,
-      T defaultValue,
-      String syntax,
-      String description,
-      Function<String, T> parser,
-      Function<T, String> formatter) {
+    String syntax = "a time from %s to %s, such as 250ms, 5s or 2m";
     return new Option<>(
         name,
-        type,
         defaultValue,
-        syntax.formatted(formatter.apply(min), formatter.apply(max)),
         description,
+        ranged(min, max, syntax, Option::parseTime, Option::formatTime));
+  }
+
+  private static <T extends Comparable<T>> Format<T> ranged(
+      T min, T max, String syntax, Function<String, T> parser, Function<T, String> formatter) {
+    return new Format<>(
+        syntax.formatted(formatter.apply(min), formatter.apply(max)),
         parser,
         value -> value.compareTo(min) >= 0 && value.compareTo(max) <= 0,
         formatter);
   }
 
   /**
-   * Creates an option that is on or off.
+   * {@return an option that is on or off}
    *
    * @param name the name, in camel case
    * @param defaultValue the default
    * @param description the meaning of the option, in one sentence
-   * @return the option
    */
   public static Option<Boolean> flag(String name, boolean defaultValue, String description) {
     return new Option<>(
         name,
-        Boolean.class,
         defaultValue,
-        "true or false",
         description,
-        Option::parseFlag,
-        value -> true,
-        String::valueOf);
+        new Format<>("true or false", Option::parseFlag, value -> true, String::valueOf));
   }
 
   /**
-   * Creates an option whose value is an enum constant, written in lower case.
+   * {@return an option whose value is an enum constant, written in lower case}
    *
    * @param <E> the enum
    * @param name the name, in camel case
    * @param type the enum's class
    * @param defaultValue the default
    * @param description the meaning of the option, in one sentence
-   * @return the option
    */
   public static <E extends Enum<E>> Option<E> choice(
       String name, Class<E> type, E defaultValue, String description) {
@@ -208,15 +166,13 @@ public final class Option<T> {
         Arrays.stream(type.getEnumConstants())
             .map(Option::formatEnum)
             .collect(Collectors.joining(", "));
+    Function<String, E> parser =
+        text -> Enum.valueOf(type, text.toUpperCase(Locale.ROOT).replace('-', '_'));
     return new Option<>(
         name,
-        type,
         defaultValue,
-        "one of " + choices,
         description,
-        text -> Enum.valueOf(type, text.toUpperCase(Locale.ROOT).replace('-', '_')),
-        value -> true,
-        Option::formatEnum);
+        new Format<>("one of " + choices, parser, value -> true, Option::formatEnum));
   }
 
   /**
@@ -227,17 +183,12 @@ public final class Option<T> {
    * @throws InvalidOptionException if the value is out of range
    */
   public Option<T> withDefault(T value) {
-    return new Option<>(name, type, check(value), syntax, description, parser, valid, formatter);
+    return new Option<>(name, check(value), description, format);
   }
 
   /** {@return the option's name, as in a URI's query} */
   public String name() {
     return name;
-  }
-
-  /** {@return the class of the option's value} */
-  public Class<T> type() {
-    return type;
   }
 
   /** {@return the default value} */
@@ -247,12 +198,12 @@ public final class Option<T> {
 
   /** {@return the default as written in a URI's query} */
   public String defaultText() {
-    return formatter.apply(defaultValue);
+    return format(defaultValue);
   }
 
   /** {@return a description of the syntax and range of a value} */
   public String syntax() {
-    return syntax;
+    return format.syntax;
   }
 
   /** {@return the meaning of the option in one sentence} */
@@ -270,11 +221,11 @@ public final class Option<T> {
   public T parse(String text) {
     T value;
     try {
-      value = parser.apply(text.strip());
+      value = format.parser.apply(text.strip());
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw invalid(text, e);
     }
-    if (!valid.test(value)) {
+    if (!format.valid.test(value)) {
       throw invalid(text, null);
     }
     return value;
@@ -287,21 +238,35 @@ public final class Option<T> {
    * @return the text of the value
    */
   public String format(T value) {
-    return formatter.apply(value);
+    return format.formatter.apply(value);
   }
 
   /** Returns the value, if it is in the option's range. */
   T check(T value) {
     Objects.requireNonNull(value, name);
-    if (!valid.test(value)) {
-      throw invalid(formatter.apply(value), null);
+    if (!format.valid.test(value)) {
+      throw invalid(format(value), null);
     }
     return value;
   }
 
   private InvalidOptionException invalid(String text, @Nullable Throwable cause) {
     return new InvalidOptionException(
-        null, "option " + name + "=" + text + " is not valid: " + name + " is " + syntax, cause);
+        null,
+        "option " + name + "=" + text + " is not valid: " + name + " is " + format.syntax,
+        cause);
+  }
+
+  private static Long parseSize(String text) {
+    return parseQuantity(text, SIZES);
+  }
+
+  private static String formatSize(Long bytes) {
+    return formatQuantity(bytes, SIZES);
+  }
+
+  private static Duration parseTime(String text) {
+    return Duration.ofNanos(parseQuantity(text, TIMES));
   }
 
   private static long parseQuantity(String text, List<Unit> units) {
@@ -347,6 +312,6 @@ public final class Option<T> {
 
   @Override
   public String toString() {
-    return name + " (" + syntax + "; default " + defaultText() + ")";
+    return name + " (" + format.syntax + "; default " + defaultText() + ")";
   }
 }

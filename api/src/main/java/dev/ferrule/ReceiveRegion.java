@@ -5,20 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A received message, valid until it is freed by {@link Receiver#free} or {@link #close()}. The
- * object is reused for a later message after that, so do not keep a reference to it.
- *
- * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"))) {
- *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
- *   try (Connection server = listener.accept();
- *       Connection client = connecting.join()) {
- *     client.sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3}));
- *     try (ReceiveRegion message = server.receiver().receive()) { // freed at the end of the block
- *       System.out.println(message.segment().get(ValueLayout.JAVA_BYTE, 2)); // 3
- *     }
- *   }
- * }
- * }
+ * object is reused for a later message after that, so do not keep a reference to it. {@link
+ * Receiver} has an example.
  *
  * <p><b>Memory safety:</b> the segments are bounded and live as long as the connection. Access
  * after the connection was closed throws {@link IllegalStateException}. Access after the region was

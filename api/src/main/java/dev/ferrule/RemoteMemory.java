@@ -16,10 +16,9 @@ public interface RemoteMemory {
   long length();
 
   /**
-   * Returns whether this side may access the memory in a given way.
+   * {@return whether this side may access the memory in a given way}
    *
    * @param right the kind of access
-   * @return true if the access is permitted
    */
   boolean allows(RmaRight right);
 

@@ -124,8 +124,7 @@ public interface Rma {
    * @return the operation's id, for {@link #await}; ids start at 1
    * @throws IndexOutOfBoundsException if a range is not within its memory
    * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
-   * @throws IllegalArgumentException if one of the two belongs to another connection, or the local
-   *     memory is read-only
+   * @throws IllegalArgumentException if the local memory is read-only
    * @throws OperationInterruptedException as for {@link #write}
    */
   long read(
@@ -168,11 +167,11 @@ public interface Rma {
   void fence();
 
   /**
-   * Returns whether an operation is complete: the peer's memory contains the bytes written, or the
-   * local memory the bytes read, and the local memory may be reused. Does not wait.
+   * {@return whether an operation is complete: the peer's memory contains the bytes written, or the
+   * local memory the bytes read, and the local memory may be reused} Operations complete in order.
+   * Does not wait.
    *
    * @param id an id that this Rma returned
-   * @return true if it is complete; operations complete in order
    */
   boolean isComplete(long id);
 

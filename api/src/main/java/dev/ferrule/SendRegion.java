@@ -5,26 +5,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Memory for one outgoing message, from which the transport sends without a copy. A region is
- * claimed by {@link Sender#claim} and released by {@link Sender#sendAsync(SendRegion)} or {@link
- * #abort()}. Its initial content is undefined. The object is reused after that, so do not keep a
- * reference to it.
- *
- * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-claim"))) {
- *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
- *   try (Connection server = listener.accept();
- *       Connection client = connecting.join()) {
- *     Sender sender = client.sender();
- *     SendRegion region = sender.claim(8);
- *     region.segment().set(ValueLayout.JAVA_LONG, 0, 42L);
- *     long id = sender.sendAsync(region);
- *     sender.await(id);
- *     try (ReceiveRegion message = server.receiver().receive()) {
- *       System.out.println(message.segment().get(ValueLayout.JAVA_LONG, 0)); // 42
- *     }
- *   }
- * }
- * }
+ * claimed by {@link Sender#claim}, where there is an example, and released by {@link
+ * Sender#sendAsync(SendRegion)} or {@link #abort()}. Its initial content is undefined. The object
+ * is reused after that, so do not keep a reference to it.
  *
  * <p><b>Threads:</b> any thread may write the bytes before the Sender's thread sends the region.
  */

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>To send without a copy, claim, write and send: {@link #claim} returns a region of memory from
  * which the transport sends; {@link #sendAsync(SendRegion)} publishes it and returns an id at once.
- * {@link #send(MemorySegment)} copies a message and sends it in one call.
+ * {@link #send(MemorySegment)} copies a message and sends it in one call. {@link #stage} and {@link
+ * #flush} send several messages together.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  *     try (ReceiveRegion message = server.receiver().receive()) {
  *       System.out.println(message.segment().getString(0)); // hello
  *     }
+ *     for (int i = 0; i < 8; i++) {
+ *       sender.stage(MemorySegment.ofArray(new int[] {i})); // copied
+ *     }
+ *     sender.flush(); // sends all eight
+ *     System.out.println(server.receiver().poll((buffer, offset, length) -> {}, 100)); // 8
  *   }
  * }
  * }
@@ -37,6 +43,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Order:</b> messages arrive in the order in which they were sent, regardless of the order of
  * claims. Several regions may be claimed at once. A claim reserves everything that its send needs,
  * so sending a region never waits.
+ *
+ * <p><b>Batches:</b> {@link #stage(MemorySegment)} and {@link #stage(SendRegion)} prepare a
+ * message; {@link #flush} sends all staged messages together. This costs less than sending them one
+ * by one: one doorbell over RDMA, one check for a sleeping peer over shared memory. {@code send},
+ * {@code sendAsync} and {@code await} of a staged message flush too, as do a {@code claim} and the
+ * {@code stage} of a copy before they wait for space, and {@code tryClaim} before it returns null.
+ * So staged messages stay in order, and never block the program that staged them. Messages that are
+ * not flushed when the connection is closed are not sent.
  *
  * <p><b>Back pressure:</b> when the peer receives more slowly than this side sends, {@link
  * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.
@@ -55,11 +69,11 @@ import org.jspecify.annotations.Nullable;
  * {@link Receiver}. Only {@link Connection#close()} may be called concurrently: it makes a blocked
  * call throw {@link ConnectionClosedException}. A provider may have an option that permits several
  * threads to use a Sender concurrently, such as {@code concurrentSenders=on} of {@code sm}. Then
- * messages of one thread stay in order, any thread may send or abort a region, and a close ends all
- * blocked calls. Without that option, concurrent use by two threads loses messages and corrupts the
- * connection's memory. With assertions ({@code -ea}) or the system property {@code
- * ferrule.checkThreads=true} the second thread gets an {@link IllegalStateException} that names
- * both threads. Otherwise there is no check, and no cost.
+ * messages of one thread stay in order, any thread may send or abort a region, {@code stage} sends
+ * at once, and a close ends all blocked calls. Without that option, concurrent use by two threads
+ * loses messages and corrupts the connection's memory. With assertions ({@code -ea}) or the system
+ * property {@code ferrule.checkThreads=true} the second thread gets an {@link
+ * IllegalStateException} that names both threads. Otherwise there is no check, and no cost.
  */
 public interface Sender {
 
@@ -89,9 +103,9 @@ public interface Sender {
 
   /**
    * Claims a region for a message, if there is space. Does not wait until there is. Makes no system
-   * call where there is space; if there is none, flushes the batch. Allocates only while the
-   * program claims more regions at once than ever before. Over shared memory it may pause for up to
-   * 1 µs for the buffer of a large message.
+   * call where there is space; if there is none, flushes. Allocates only while the program claims
+   * more regions at once than ever before. Over shared memory it may pause for up to 1 µs for the
+   * buffer of a large message.
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the region, to be sent or aborted; null if there is no space (back pressure)
@@ -158,23 +172,68 @@ public interface Sender {
   long send(MemorySegment source, long offset, long length);
 
   /**
-   * {@return this Sender's batch, which collects messages and hands them to the transport together}
-   * A Sender has one batch, which is reused, so this method does not allocate.
+   * Stages a claimed region in full.
+   *
+   * @param region a region claimed from this Sender
+   * @return the message's id, not complete before the next flush
+   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
+   * @throws IllegalArgumentException if the region belongs to another connection
    */
-  Batch batch();
+  long stage(SendRegion region);
 
   /**
-   * Returns whether a message is complete, so that its memory may be reused.
+   * Stages the first bytes of a claimed region.
+   *
+   * @param region a region claimed from this Sender
+   * @param length the number of bytes to send; 0 to the region's length
+   * @return the message's id, not complete before the next flush
+   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
+   * @throws IllegalArgumentException if the region belongs to another connection, or the length is
+   *     out of range
+   */
+  long stage(SendRegion region, int length);
+
+  /**
+   * Stages a copy of a message. The segment may be reused as soon as this method returns.
+   *
+   * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
+   * @return the message's id, not complete before the next flush
+   */
+  default long stage(MemorySegment message) {
+    return stage(message, 0, message.byteSize());
+  }
+
+  /**
+   * Stages a copy of a part of a segment. Flushes and waits if there is no space. The segment may
+   * be reused as soon as this method returns. On failure, nothing is staged.
+   *
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @return the message's id, not complete before the next flush
+   * @throws IndexOutOfBoundsException if the range is not within the segment
+   */
+  long stage(MemorySegment source, long offset, long length);
+
+  /** {@return the number of messages staged since the last flush} */
+  int staged();
+
+  /**
+   * Sends all staged messages. Does nothing if there are none, even when the connection is closed.
+   */
+  void flush();
+
+  /**
+   * {@return whether a message is complete, so that its memory may be reused}
    *
    * @param id an id that this Sender returned
-   * @return true if the message is complete
    * @throws IllegalArgumentException if this Sender never returned the id
    */
   boolean isComplete(long id);
 
   /**
    * Waits until a message and all earlier ones are complete, so that their memory may be reused. If
-   * the message is in an open batch, flushes the batch first.
+   * the message is staged, flushes first.
    *
    * @param id an id that this Sender returned
    * @throws IllegalArgumentException if this Sender never returned the id

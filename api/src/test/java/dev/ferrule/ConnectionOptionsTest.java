@@ -40,9 +40,9 @@ class ConnectionOptionsTest {
         ConnectionOptions.builder()
             .set(SLOTS, 32)
             .set("shared", "yes")
-            .waitStrategy(WaitStrategy.SPIN)
-            .maxMessageSize(4096)
-            .connectTimeout(Duration.ofMillis(1500))
+            .set(StandardOptions.WAIT, WaitStrategy.SPIN)
+            .set(StandardOptions.MAX_MESSAGE, 4096L)
+            .set(StandardOptions.CONNECT_TIMEOUT, Duration.ofMillis(1500))
             .build();
 
     assertThat(options.get(SLOTS)).isEqualTo(32);
@@ -60,8 +60,9 @@ class ConnectionOptionsTest {
     assertThatThrownBy(() -> builder.set(SLOTS, 0))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("slots=0");
-    assertThatThrownBy(() -> builder.maxMessageSize(0)).isInstanceOf(InvalidOptionException.class);
-    assertThatThrownBy(() -> builder.connectTimeout(Duration.ofSeconds(-1)))
+    assertThatThrownBy(() -> builder.set(StandardOptions.MAX_MESSAGE, 0L))
+        .isInstanceOf(InvalidOptionException.class);
+    assertThatThrownBy(() -> builder.set(StandardOptions.CONNECT_TIMEOUT, Duration.ofSeconds(-1)))
         .isInstanceOf(InvalidOptionException.class);
   }
 

@@ -114,14 +114,14 @@ class FerruleExceptionTest {
 
   @Test
   void anAvailabilityStatesTheReasonAndTheRemedy() {
-    assertThat(Availability.yes()).hasToString("available");
-    assertThat(Availability.yes().available()).isTrue();
+    assertThat(new Availability.Available()).hasToString("available");
+    assertThat(new Availability.Available().available()).isTrue();
     assertThat(
-            Availability.no(
+            new Availability.Unavailable(
                 "libibverbs.so.1 is not installed", "install the package ibverbs-providers"))
         .hasToString(
             "not available: libibverbs.so.1 is not installed; install the package"
                 + " ibverbs-providers");
-    assertThat(Availability.no("x", "y").available()).isFalse();
+    assertThat(new Availability.Unavailable("x", "y").available()).isFalse();
   }
 }

@@ -224,7 +224,7 @@ class FerruleTest {
 
     @Override
     public Availability availability() {
-      return Availability.yes();
+      return new Availability.Available();
     }
 
     @Override
@@ -260,7 +260,7 @@ class FerruleTest {
 
     @Override
     public Availability availability() {
-      return Availability.no("there is no device", "plug one in");
+      return new Availability.Unavailable("there is no device", "plug one in");
     }
   }
 

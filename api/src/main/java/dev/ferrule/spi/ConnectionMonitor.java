@@ -6,8 +6,17 @@ import dev.ferrule.ConnectionCounters;
 import dev.ferrule.FerruleException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes connections to JDK Flight Recorder: an event when a connection opens, one when it ends,
@@ -96,5 +105,77 @@ public final class ConnectionMonitor {
         event.commit();
       }
     }
+  }
+
+  private abstract static class ConnectionEvent extends Event {
+    @Label("URI")
+    @Nullable String uri;
+  }
+
+  @Name("dev.ferrule.ConnectionOpened")
+  @Label("Connection Opened")
+  @Category("Ferrule")
+  @Description("A connection was opened, by connect or accept")
+  @StackTrace(false)
+  private static final class ConnectionOpenedEvent extends ConnectionEvent {}
+
+  @Name("dev.ferrule.ConnectionEnded")
+  @Label("Connection Ended")
+  @Category("Ferrule")
+  @Description("A connection was closed by either side, or failed")
+  @StackTrace(false)
+  private static final class ConnectionEndedEvent extends ConnectionEvent {
+    @Label("State")
+    @Nullable String state;
+
+    @Label("Failure")
+    @Nullable String failure;
+
+    @Label("Messages Sent")
+    long messagesSent;
+
+    @Label("Messages Received")
+    long messagesReceived;
+  }
+
+  @Name("dev.ferrule.ConnectionCounters")
+  @Label("Connection Counters")
+  @Category("Ferrule")
+  @Description("Counters of an open connection")
+  @Period("1 s")
+  @StackTrace(false)
+  private static final class ConnectionCountersEvent extends ConnectionEvent {
+    static final long NOT_COUNTED = Long.MIN_VALUE; // as in Flight Recorder's own events
+
+    @Label("Messages Sent")
+    long messagesSent;
+
+    @Label("Bytes Sent")
+    @DataAmount
+    long bytesSent;
+
+    @Label("Messages Received")
+    long messagesReceived;
+
+    @Label("Bytes Received")
+    @DataAmount
+    long bytesReceived;
+
+    @Label("Back Pressure Stalls")
+    long backPressureStalls;
+
+    @Label("Acknowledgements")
+    long acknowledgements;
+
+    @Label("Retransmissions")
+    @Description("N/A (Long.MIN_VALUE) if the transport does not count them")
+    long retransmissions;
+
+    @Label("Wake-ups Sent")
+    @Description("N/A (Long.MIN_VALUE) if the transport does not count them")
+    long wakeupsSent;
+
+    @Label("Wake-ups Received")
+    long wakeupsReceived;
   }
 }

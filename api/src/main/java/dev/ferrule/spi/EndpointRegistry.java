@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * The endpoints of a provider that keeps them in the file system. Endpoints of killed processes
- * stay there until they are removed.
+ * stay there until they are removed. An invalid address causes {@link InvalidAddressException}.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  */
@@ -20,7 +20,6 @@ public interface EndpointRegistry {
    *
    * @param address the address of a directory, or of one endpoint
    * @return the endpoints, sorted by address
-   * @throws InvalidAddressException if the address is invalid
    * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> list(URI address) throws IOException;
@@ -30,7 +29,6 @@ public interface EndpointRegistry {
    *
    * @param address the address of a directory, or of one endpoint
    * @return the endpoints whose owners have died and which this user may remove
-   * @throws InvalidAddressException if the address is invalid
    * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> removable(URI address) throws IOException;
@@ -41,7 +39,6 @@ public interface EndpointRegistry {
    *
    * @param address the address of a directory, or of one endpoint
    * @return the endpoints that were removed
-   * @throws InvalidAddressException if the address is invalid
    * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> clean(URI address) throws IOException;

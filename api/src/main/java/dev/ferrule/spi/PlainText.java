@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.spi;
 
-import java.nio.charset.StandardCharsets;
-
 /**
  * Escapes text from outside of this process, such as a peer's reason for a rejection or a file
  * name, so that it is safe in messages, logs and terminals. Every character that does not display
@@ -17,16 +15,6 @@ public final class PlainText {
   private PlainText() {}
 
   /**
-   * Decodes and escapes text received from a peer.
-   *
-   * @param utf8 the bytes; malformed UTF-8 becomes replacement characters
-   * @return the escaped text
-   */
-  public static String of(byte[] utf8) {
-    return of(new String(utf8, StandardCharsets.UTF_8));
-  }
-
-  /**
    * Escapes the characters that must not reach a terminal.
    *
    * @param text any text
@@ -34,25 +22,20 @@ public final class PlainText {
    *     digits; the same object if there is none
    */
   public static String of(String text) {
-    int plain = 0;
-    while (plain < text.length() && isPlain(text.codePointAt(plain))) {
-      plain += Character.charCount(text.codePointAt(plain));
-    }
-    if (plain == text.length()) {
+    if (text.codePoints().allMatch(PlainText::isPlain)) {
       return text;
     }
-    StringBuilder escaped = new StringBuilder(text.length() + 16).append(text, 0, plain);
-    int codePoint;
-    for (int i = plain; i < text.length(); i += Character.charCount(codePoint)) {
-      codePoint = text.codePointAt(i);
-      if (isPlain(codePoint)) {
-        escaped.appendCodePoint(codePoint);
-      } else {
-        for (char unit : Character.toChars(codePoint)) {
-          escaped.append(String.format("\\u%04x", (int) unit));
-        }
-      }
-    }
+    StringBuilder escaped = new StringBuilder(text.length() + 16);
+    text.codePoints()
+        .forEach(codePoint -> {
+          if (isPlain(codePoint)) {
+            escaped.appendCodePoint(codePoint);
+          } else {
+            for (char unit : Character.toChars(codePoint)) {
+              escaped.append(String.format("\\u%04x", (int) unit));
+            }
+          }
+        });
     return escaped.toString();
   }
 

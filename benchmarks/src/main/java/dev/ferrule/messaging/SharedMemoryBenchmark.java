@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.messaging;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
@@ -140,16 +139,15 @@ public class SharedMemoryBenchmark implements MessageHandler {
     return pollBatch();
   }
 
-  /** Adds 32 messages to a batch, flushes it, and polls them with one call. */
+  /** Stages 32 messages, flushes them, and polls them with one call. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
-  public long addFlushPollBatch() {
-    Batch batch = sender.batch();
+  public long stageFlushPollBatch() {
     for (int i = 0; i < BATCH; i++) {
       source.set(LONG, 0, ++number);
-      batch.add(source, 0, length);
+      sender.stage(source, 0, length);
     }
-    batch.flush();
+    sender.flush();
     return pollBatch();
   }
 

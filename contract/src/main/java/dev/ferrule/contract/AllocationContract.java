@@ -11,6 +11,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -152,7 +153,7 @@ public abstract class AllocationContract extends Contract {
   /** Both threads sleep here before every message. */
   @Test
   void sleepingAndWakingUpAllocatesNothing() {
-    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     int warmUp = provider.messages(20_000);
     int measured = provider.messages(4_000);
     Source there = new Source(pair.client(), 8);
@@ -279,7 +280,7 @@ public abstract class AllocationContract extends Contract {
     for (int i = 0; i < messages; i++) {
       source.send(sending);
     }
-    source.sender.batch().flush();
+    source.sender.flush();
   }
 
   private void receive(Sink sink, Receiving receiving, int messages) {
@@ -330,10 +331,10 @@ public abstract class AllocationContract extends Contract {
           sender.sendAsync(registered, 0, length);
           break;
         case BATCH:
-          sender.batch().add(written(sender.claim(length)));
+          sender.stage(written(sender.claim(length)));
           break;
         case BATCH_COPY:
-          sender.batch().add(nativeMemory);
+          sender.stage(nativeMemory);
           break;
         case AWAIT_EACH:
           sender.await(sender.sendAsync(written(sender.claim(length))));

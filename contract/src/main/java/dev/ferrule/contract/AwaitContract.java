@@ -42,8 +42,8 @@ public abstract class AwaitContract extends Contract {
     assertThat(sender.sendAsync(sender.claim(10))).isEqualTo(2);
     assertThat(sender.sendAsync(sender.claim(10), 4)).isEqualTo(3);
     assertThat(sender.sendAsync(registered, 0, 10)).isEqualTo(4);
-    assertThat(sender.batch().add(sender.claim(10))).isEqualTo(5);
-    assertThat(sender.batch().add(sender.claim(10), 4)).isEqualTo(6);
+    assertThat(sender.stage(sender.claim(10))).isEqualTo(5);
+    assertThat(sender.stage(sender.claim(10), 4)).isEqualTo(6);
     assertThat(sender.send(MemorySegment.ofArray(new byte[0]))).isEqualTo(7);
     sender.claim(10).abort();
     SendRegion region = sender.tryClaim(10);

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ferrule.Batch;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
@@ -53,29 +52,29 @@ public abstract class BatchContract extends Contract {
   @Test
   void aFlushedBatchArrivesInOrder() {
     Pair pair = connect();
-    Batch batch = pair.client().sender().batch();
+    Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
     add(pair, 0, 8);
-    assertThat(batch.size()).isEqualTo(8);
-    batch.flush();
+    assertThat(sender.staged()).isEqualTo(8);
+    sender.flush();
 
-    assertThat(batch.size()).isZero();
+    assertThat(sender.staged()).isZero();
     receiver.receiveUpTo(8, NumberedReceiver.Way.RECEIVE);
     receiver.expectNoMore();
   }
 
   @Test
-  void closingABatchFlushesItAndItCanBeUsedAgain() {
+  void afterAFlushFurtherMessagesCanBeStaged() {
     Pair pair = connect();
+    Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
-    // no more than a new connection has space for: a claim that has to wait would flush the batch
+    // no more than a new connection has space for: a claim that has to wait would flush
     for (int round = 1; round <= 3; round++) {
-      try (Batch batch = pair.client().sender().batch()) {
-        add(pair, (round - 1) * 10, round * 10);
-        assertThat(batch.size()).isEqualTo(10);
-      }
+      add(pair, (round - 1) * 10, round * 10);
+      assertThat(sender.staged()).isEqualTo(10);
+      sender.flush();
       receiver.receiveUpTo(round * 10, NumberedReceiver.Way.RECEIVE);
     }
     receiver.expectNoMore();
@@ -89,12 +88,12 @@ public abstract class BatchContract extends Contract {
     int staged = 0;
     SendRegion region = sender.tryClaim(KIB);
     while (region != null) {
-      sender.batch().add(region);
+      sender.stage(region);
       staged++;
       region = sender.tryClaim(KIB);
     }
 
-    assertThat(sender.batch().size()).isZero();
+    assertThat(sender.staged()).isZero();
     for (int i = 0; i < staged; i++) {
       pair.server().receiver().receive(PATIENCE).close();
     }
@@ -104,28 +103,26 @@ public abstract class BatchContract extends Contract {
   @Test
   void flushingAnEmptyBatchDoesNothing() {
     Pair pair = connect();
-    Batch batch = pair.client().sender().batch();
+    Sender sender = pair.client().sender();
 
-    batch.flush();
-    batch.close();
+    sender.flush();
 
-    assertThat(batch.size()).isZero();
+    assertThat(sender.staged()).isZero();
     new NumberedReceiver(pair.server(), STREAM).expectNoMore();
     assertThat(pair.client().counters().messagesSent()).isZero();
   }
 
   @Test
-  void idsAreAssignedWhenAddedAndCompleteAfterTheFlush() {
+  void idsAreAssignedWhenStagedAndCompleteAfterTheFlush() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    Batch batch = sender.batch();
 
-    long first = batch.add(sender.claim(10));
-    long second = batch.add(sender.claim(10), 5);
+    long first = sender.stage(sender.claim(10));
+    long second = sender.stage(sender.claim(10), 5);
     assertThat(second).isEqualTo(first + 1);
     assertThat(sender.isComplete(first)).isFalse();
     assertThat(sender.isComplete(second)).isFalse();
-    batch.flush();
+    sender.flush();
 
     sender.await(second, PATIENCE);
     assertThat(sender.isComplete(first)).isTrue();
@@ -142,12 +139,12 @@ public abstract class BatchContract extends Contract {
 
     add(pair, 0, 3);
     sender.await(2);
-    assertThat(sender.batch().size()).isZero();
+    assertThat(sender.staged()).isZero();
     receiver.receiveUpTo(3, NumberedReceiver.Way.RECEIVE);
 
     add(pair, 3, 5);
     sender.await(5, PATIENCE);
-    assertThat(sender.batch().size()).isZero();
+    assertThat(sender.staged()).isZero();
     receiver.receiveUpTo(5, NumberedReceiver.Way.RECEIVE);
   }
 
@@ -161,7 +158,7 @@ public abstract class BatchContract extends Contract {
     sender.await(before, PATIENCE);
 
     assertThat(sender.isComplete(before)).isTrue();
-    sender.batch().flush();
+    sender.flush();
     new NumberedReceiver(pair.server(), STREAM).receiveUpTo(3, NumberedReceiver.Way.RECEIVE);
   }
 
@@ -176,16 +173,16 @@ public abstract class BatchContract extends Contract {
     SendRegion region = sender.claim(STREAM.length(2));
     STREAM.write(region.buffer(), region.offset(), 2);
     sender.sendAsync(region);
-    assertThat(sender.batch().size()).as("size after sendAsync").isZero();
+    assertThat(sender.staged()).as("size after sendAsync").isZero();
 
     add(pair, 3, 5);
     sender.send(MemorySegment.ofArray(STREAM.bytes(5)));
-    assertThat(sender.batch().size()).as("size after send").isZero();
+    assertThat(sender.staged()).as("size after send").isZero();
 
     add(pair, 6, 7);
     STREAM.write(memory, 0, 7);
     sender.sendAsync(registered, 0, STREAM.length(7));
-    assertThat(sender.batch().size()).as("size after sending registered memory").isZero();
+    assertThat(sender.staged()).as("size after sending registered memory").isZero();
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(8, NumberedReceiver.Way.RECEIVE);
@@ -205,13 +202,13 @@ public abstract class BatchContract extends Contract {
     int number = 0;
     for (int i : new int[] {3, 0, 4}) {
       stream.write(regions[i].buffer(), regions[i].offset(), number++);
-      sender.batch().add(regions[i]);
+      sender.stage(regions[i]);
       if (i == 0) {
         regions[2].abort();
       }
     }
     regions[1].abort();
-    sender.batch().flush();
+    sender.flush();
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(3, NumberedReceiver.Way.RECEIVE);
@@ -228,7 +225,7 @@ public abstract class BatchContract extends Contract {
             "sender",
             () -> {
               add(pair, 0, messages);
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
@@ -247,16 +244,16 @@ public abstract class BatchContract extends Contract {
 
     for (int number = 1; number < 9; number++) {
       assertThat(addCopy(pair, number)).as("id").isEqualTo(number + 1L);
-      assertThat(sender.batch().size()).isEqualTo(number);
+      assertThat(sender.staged()).isEqualTo(number);
     }
     receiver.expectNoMore();
     assertThat(sender.isComplete(2)).isFalse();
     assertThat(sender.isComplete(9)).isFalse();
     assertThat(pair.client().counters().messagesSent()).isEqualTo(1);
     assertThat(pair.client().counters().bytesSent()).isEqualTo(STREAM.length(0));
-    sender.batch().flush();
+    sender.flush();
 
-    assertThat(sender.batch().size()).isZero();
+    assertThat(sender.staged()).isZero();
     receiver.receiveUpTo(9, NumberedReceiver.Way.RECEIVE);
     receiver.expectNoMore();
     sender.await(9, PATIENCE);
@@ -266,7 +263,7 @@ public abstract class BatchContract extends Contract {
 
   @Test
   void copiesStayInOrderWithRegionsAndPlainSends() {
-    Pair pair = connect(options().maxMessageSize(LONG_MESSAGE));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONG_MESSAGE));
     MessageStream stream = MessageStream.ofRandomLengths(2, LONG_MESSAGE);
     int messages = provider.messages(50_000);
 
@@ -285,7 +282,7 @@ public abstract class BatchContract extends Contract {
                   claimed.abort(); // claimed before that message, and occupies the space before it
                 }
               }
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
@@ -306,7 +303,7 @@ public abstract class BatchContract extends Contract {
               for (int number = 0; number < messages; number++) {
                 addCopy(pair, number);
               }
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(messages, NumberedReceiver.Way.POLL);
@@ -322,10 +319,10 @@ public abstract class BatchContract extends Contract {
 
     for (byte i = 0; i < 10; i++) {
       Arrays.fill(source, i);
-      pair.client().sender().batch().add(MemorySegment.ofArray(source));
+      pair.client().sender().stage(MemorySegment.ofArray(source));
     }
     Arrays.fill(source, (byte) 77);
-    pair.client().sender().batch().flush();
+    pair.client().sender().flush();
 
     for (byte i = 0; i < 10; i++) {
       try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
@@ -337,13 +334,13 @@ public abstract class BatchContract extends Contract {
   @Test
   void aCopyOfAPartOfASegmentIsAdded() {
     Pair pair = connect();
-    Batch batch = pair.client().sender().batch();
+    Sender sender = pair.client().sender();
     MemorySegment source = MemorySegment.ofArray("0123456789".getBytes(US_ASCII));
 
-    batch.add(source, 3, 4);
-    batch.add(source, 10, 0);
-    batch.add(source);
-    batch.flush();
+    sender.stage(source, 3, 4);
+    sender.stage(source, 10, 0);
+    sender.stage(source);
+    sender.flush();
 
     for (String expected : new String[] {"3456", "", "0123456789"}) {
       try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
@@ -358,7 +355,6 @@ public abstract class BatchContract extends Contract {
   void anUnreadableSourceLeavesTheBatchUnchangedAndOccupiesNoSpace() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    Batch batch = sender.batch();
     Arena arena = Arena.ofConfined();
     MemorySegment freed = arena.allocate(KIB);
     arena.close();
@@ -371,26 +367,26 @@ public abstract class BatchContract extends Contract {
     int number = 0;
     for (int round = 0; round < Math.max(20, provider.messages(2_000) / 20); round++) {
       for (int i = 0; i < 2; i++) { // with an empty batch, and with a message in it
-        int size = batch.size();
+        int size = sender.staged();
         for (int length : new int[] {0, 1, 8, 12, 100, KIB}) {
           if (length > 0) {
-            assertThatThrownBy(() -> batch.add(freed, 0, length))
+            assertThatThrownBy(() -> sender.stage(freed, 0, length))
                 .isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(() -> batch.add(ofAnotherThread, 0, length))
+            assertThatThrownBy(() -> sender.stage(ofAnotherThread, 0, length))
                 .isInstanceOf(WrongThreadException.class);
           }
-          assertOutOfBounds(batch, source, Math.max(0, 11 - length), length);
+          assertOutOfBounds(sender, source, Math.max(0, 11 - length), length);
         }
-        assertOutOfBounds(batch, source, -1, 2);
-        assertOutOfBounds(batch, source, 3, -1);
-        assertOutOfBounds(batch, source, 0, 1L << 32 | 8);
-        assertOutOfBounds(batch, source, Long.MAX_VALUE, 8);
-        assertOutOfBounds(batch, source, Long.MIN_VALUE, 8);
-        assertThatThrownBy(() -> batch.add(tooLong)).isInstanceOf(MessageTooLongException.class);
-        assertThat(batch.size()).isEqualTo(size);
+        assertOutOfBounds(sender, source, -1, 2);
+        assertOutOfBounds(sender, source, 3, -1);
+        assertOutOfBounds(sender, source, 0, 1L << 32 | 8);
+        assertOutOfBounds(sender, source, Long.MAX_VALUE, 8);
+        assertOutOfBounds(sender, source, Long.MIN_VALUE, 8);
+        assertThatThrownBy(() -> sender.stage(tooLong)).isInstanceOf(MessageTooLongException.class);
+        assertThat(sender.staged()).isEqualTo(size);
         assertThat(addCopy(pair, number++)).isEqualTo(number);
       }
-      batch.flush();
+      sender.flush();
       receiver.receiveUpTo(number, NumberedReceiver.Way.RECEIVE);
     }
     receiver.expectNoMore();
@@ -398,8 +394,8 @@ public abstract class BatchContract extends Contract {
   }
 
   private static void assertOutOfBounds(
-      Batch batch, MemorySegment source, long offset, long length) {
-    assertThatThrownBy(() -> batch.add(source, offset, length))
+      Sender sender, MemorySegment source, long offset, long length) {
+    assertThatThrownBy(() -> sender.stage(source, offset, length))
         .as("%d bytes from %d of 10", length, offset)
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
@@ -417,11 +413,11 @@ public abstract class BatchContract extends Contract {
             () ->
                 assertClosed(() -> {
                   while (true) {
-                    sender.batch().add(MemorySegment.ofArray(stream.bytes(added[0])));
+                    sender.stage(MemorySegment.ofArray(stream.bytes(added[0])));
                     added[0]++;
                   }
                 }));
-    adding.awaitInside("add");
+    adding.awaitInside("stage");
     // the messages before it have arrived although the program never flushed them
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(8, NumberedReceiver.Way.RECEIVE);
@@ -439,11 +435,11 @@ public abstract class BatchContract extends Contract {
 
     pair.server().close();
     awaitPeersClose(pair.client());
-    assertClosedByPeer(() -> pair.client().sender().batch().add(message));
-    assertClosedByPeer(() -> pair.client().sender().batch().add(nothing));
-    assertClosed(() -> pair.server().sender().batch().add(message));
-    assertClosed(() -> pair.server().sender().batch().add(message, 1, 2));
-    assertThat(pair.client().sender().batch().size()).isZero();
+    assertClosedByPeer(() -> pair.client().sender().stage(message));
+    assertClosedByPeer(() -> pair.client().sender().stage(nothing));
+    assertClosed(() -> pair.server().sender().stage(message));
+    assertClosed(() -> pair.server().sender().stage(message, 1, 2));
+    assertThat(pair.client().sender().staged()).isZero();
   }
 
   @Test
@@ -455,7 +451,7 @@ public abstract class BatchContract extends Contract {
     SendRegion region = sender.tryClaim(700);
     while (region != null) {
       stream.write(region.buffer(), region.offset(), added++);
-      sender.batch().add(region);
+      sender.stage(region);
       region = sender.tryClaim(700);
     }
 
@@ -467,7 +463,7 @@ public abstract class BatchContract extends Contract {
         sender.sendAsync(more);
       }
     } catch (OperationTimeoutException e) {
-      assertThat(sender.batch().size()).isZero();
+      assertThat(sender.staged()).isZero();
     }
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
@@ -489,7 +485,7 @@ public abstract class BatchContract extends Contract {
               for (int size = 1; size <= sizes; size++) {
                 add(pair, next, next + size);
                 next += size;
-                pair.client().sender().batch().flush();
+                pair.client().sender().flush();
               }
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
@@ -503,14 +499,14 @@ public abstract class BatchContract extends Contract {
   void aBatchToAPeerThatHasClosedFails() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    long id = sender.batch().add(sender.claim(10));
+    long id = sender.stage(sender.claim(10));
     SendRegion another = sender.claim(10);
     pair.server().close();
     awaitPeersClose(pair.client());
 
     assertThat(sender.isComplete(id)).isFalse();
-    assertClosedByPeer(() -> sender.batch().add(another));
-    assertClosedByPeer(() -> sender.batch().flush());
+    assertClosedByPeer(() -> sender.stage(another));
+    assertClosedByPeer(() -> sender.flush());
     assertClosedByPeer(() -> sender.await(id));
     assertClosedByPeer(() -> sender.await(id, PATIENCE));
     assertThat(sender.isComplete(id)).isFalse();
@@ -530,24 +526,23 @@ public abstract class BatchContract extends Contract {
     assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
     assertThat(sender.isComplete(3)).isFalse();
     assertClosed(() -> sender.await(3));
-    assertClosed(() -> sender.batch().flush());
+    assertClosed(() -> sender.flush());
   }
 
   @Test
   void anEmptyBatchCanBeFlushedAfterTheConnectionWasClosed() {
     Pair pair = connect();
-    Batch batch = pair.client().sender().batch();
+    Sender sender = pair.client().sender();
 
     pair.client().close();
 
-    batch.flush();
-    batch.close();
+    sender.flush();
     assertThatThrownBy(() -> pair.client().sender().claim(1))
         .isInstanceOf(ConnectionClosedException.class);
   }
 
   private static long addCopy(Pair pair, int number) {
-    return pair.client().sender().batch().add(MemorySegment.ofArray(STREAM.bytes(number)));
+    return pair.client().sender().stage(MemorySegment.ofArray(STREAM.bytes(number)));
   }
 
   private static void add(Pair pair, int from, int to) {
@@ -555,7 +550,7 @@ public abstract class BatchContract extends Contract {
     for (int number = from; number < to; number++) {
       SendRegion region = sender.claim(STREAM.length(number));
       STREAM.write(region.buffer(), region.offset(), number);
-      sender.batch().add(region);
+      sender.stage(region);
     }
   }
 }

@@ -12,6 +12,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,7 +50,7 @@ public abstract class BoundaryContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void messagesOfEveryBoundaryLengthArrive(NumberedSender.Way way) {
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     int[] lengths = lengthsOfInterest();
     MessageStream stream = MessageStream.ofLengths(lengths);
     NumberedSender sender = new NumberedSender(pair.client(), stream, LONGEST);
@@ -57,7 +58,7 @@ public abstract class BoundaryContract extends Contract {
 
     for (int i = 0; i < lengths.length; i++) {
       sender.send(way);
-      pair.client().sender().batch().flush();
+      pair.client().sender().flush();
       receiver.receive(NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
     }
 
@@ -79,7 +80,7 @@ public abstract class BoundaryContract extends Contract {
               while (sender.count() < messages) {
                 sender.send(way);
               }
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
@@ -92,7 +93,11 @@ public abstract class BoundaryContract extends Contract {
   @ValueSource(ints = {1, 2, 7, 8, 63, 64, 65, 1000, 4096, 65_536, MIB - 1, MIB, MIB + 1, 8 * MIB})
   void messagesOfThePeersMaximumSizeArriveManyTimes(int longest) {
     // memory for many of the longest messages takes time, above all on an emulated machine
-    Pair pair = connect(options().maxMessageSize(longest).connectTimeout(PATIENCE));
+    Pair pair =
+        connect(
+            options()
+                .set(StandardOptions.MAX_MESSAGE, (long) longest)
+                .set(StandardOptions.CONNECT_TIMEOUT, PATIENCE));
     MessageStream stream = MessageStream.ofLength(longest);
     int messages = 30;
 
@@ -107,7 +112,7 @@ public abstract class BoundaryContract extends Contract {
               for (int i = 0; i < messages; i++) {
                 sender.send(ways[i % ways.length]);
               }
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
@@ -119,7 +124,9 @@ public abstract class BoundaryContract extends Contract {
   @Test
   void eachSideSetsItsMaximumMessageSize() {
     Pair pair =
-        connect(options().maxMessageSize(100).build(), options().maxMessageSize(3_000).build());
+        connect(
+            options().set(StandardOptions.MAX_MESSAGE, 100L).build(),
+            options().set(StandardOptions.MAX_MESSAGE, 3_000L).build());
 
     assertThat(pair.client().sender().maxMessageSize()).isEqualTo(3_000);
     assertThat(pair.server().sender().maxMessageSize()).isEqualTo(100);
@@ -134,7 +141,7 @@ public abstract class BoundaryContract extends Contract {
   @ParameterizedTest
   @ValueSource(ints = {1, 64, 4096, MIB})
   void oneByteMoreThanTheLongestIsRefusedAndHarmsNothing(int longest) {
-    Pair pair = connect(options().maxMessageSize(longest));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) longest));
     Sender sender = pair.client().sender();
     MemorySegment source = Arena.ofAuto().allocate(longest + 1L);
     RegisteredMemory registered = pair.client().register(source);
@@ -147,9 +154,9 @@ public abstract class BoundaryContract extends Contract {
     assertTooLong(() -> sender.send(source), tooLong, longest);
     assertTooLong(() -> sender.send(source, 0, tooLong), tooLong, longest);
     assertTooLong(() -> sender.sendAsync(registered, 0, tooLong), tooLong, longest);
-    assertTooLong(() -> sender.batch().add(source), tooLong, longest);
-    assertTooLong(() -> sender.batch().add(source, 0, tooLong), tooLong, longest);
-    assertThat(sender.batch().size()).isZero();
+    assertTooLong(() -> sender.stage(source), tooLong, longest);
+    assertTooLong(() -> sender.stage(source, 0, tooLong), tooLong, longest);
+    assertThat(sender.staged()).isZero();
 
     MessageStream stream = MessageStream.ofLength(longest);
     new NumberedSender(pair.client(), stream, longest).send(NumberedSender.Way.CLAIM);
@@ -210,10 +217,9 @@ public abstract class BoundaryContract extends Contract {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> sender.sendAsync(region, -1))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.batch().add(region, 101))
+    assertThatThrownBy(() -> sender.stage(region, 101))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.batch().add(region, -1))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.stage(region, -1)).isInstanceOf(IllegalArgumentException.class);
     sender.sendAsync(region, 100);
     for (int length : new int[] {0, 1, 63, 64, 65, 99}) {
       sender.sendAsync(sender.claim(100), length);

@@ -10,6 +10,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -37,7 +38,7 @@ public abstract class ClaimContract extends Contract {
 
   @Test
   void messagesArriveInSendOrderRegardlessOfClaimOrder() {
-    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, 2L * KIB));
     Sender sender = pair.client().sender();
     MessageStream stream = MessageStream.ofRandomLengths(1, 2 * KIB);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
@@ -71,7 +72,7 @@ public abstract class ClaimContract extends Contract {
 
   @Test
   void sendsAndAbortsMayBeMixedInAnyOrder() {
-    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, 2L * KIB));
     Sender sender = pair.client().sender();
     MessageStream stream = MessageStream.ofRandomLengths(3, 2 * KIB);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
@@ -177,14 +178,14 @@ public abstract class ClaimContract extends Contract {
     failsOnceAllIsClaimed(() -> regions.add(sender.claim(600)), () -> {});
     ThrowingCallable[] sends = {
       () -> sender.send(memory),
-      () -> sender.batch().add(memory),
+      () -> sender.stage(memory),
       () -> sender.sendAsync(registered, 0, 600)
     };
     for (ThrowingCallable send : sends) {
       failsOnceAllIsClaimed(
           send,
           () -> {
-            sender.batch().flush();
+            sender.flush();
             pair.server().receiver().receive(PATIENCE).close();
             regions.add(claimMore.call());
           });
@@ -271,7 +272,7 @@ public abstract class ClaimContract extends Contract {
 
   @Test
   void noSpaceIsLostOverManyMessages() {
-    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, 2L * KIB));
     Sender sender = pair.client().sender();
     Random random = new Random(7);
     int before = claimAllAndAbort(sender, 300, random);
@@ -386,11 +387,11 @@ public abstract class ClaimContract extends Contract {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     SendRegion region = sender.claim(10);
-    sender.batch().add(region);
+    sender.stage(region);
 
     assertNotClaimed(sender, region);
 
-    sender.batch().flush();
+    sender.flush();
     pair.server().receiver().receive(PATIENCE).close();
     new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
   }
@@ -408,9 +409,8 @@ public abstract class ClaimContract extends Contract {
           .isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> foreign.sendAsync(region, 1))
           .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> foreign.batch().add(region))
-          .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> foreign.batch().add(region, 1))
+      assertThatThrownBy(() -> foreign.stage(region)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> foreign.stage(region, 1))
           .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -427,9 +427,8 @@ public abstract class ClaimContract extends Contract {
   private static void assertNotClaimed(Sender sender, SendRegion region) {
     assertThatThrownBy(() -> sender.sendAsync(region)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.sendAsync(region, 1)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.batch().add(region)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.batch().add(region, 1))
-        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.stage(region)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.stage(region, 1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::abort).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::segment).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::buffer).isInstanceOf(IllegalStateException.class);

@@ -195,8 +195,8 @@ public abstract class CloseContract extends Contract {
     assertClosed(() -> sender.sendAsync(registered, 0, 10));
     assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1])));
     assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1]), 0, 1));
-    assertClosed(() -> sender.batch().add(third));
-    assertClosed(() -> sender.batch().add(third, 1));
+    assertClosed(() -> sender.stage(third));
+    assertClosed(() -> sender.stage(third, 1));
     assertClosed(receiver::receive);
     assertClosed(() -> receiver.receive(PATIENCE));
     assertClosed(() -> receiver.receive(Duration.ZERO));
@@ -284,7 +284,7 @@ public abstract class CloseContract extends Contract {
   void closingWhileBothHalvesAreBusyEndsThemAndNeverCrashes(WaitStrategy strategy) {
     int rounds = Math.max(8, provider.messages(60_000) / 1000);
     for (int round = 0; round < rounds; round++) {
-      Pair pair = connect(options().waitStrategy(strategy));
+      Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
       AtomicInteger received = new AtomicInteger();
       int wayToSend = round % 4;
       int wayToReceive = round / 4 % 3;
@@ -314,7 +314,7 @@ public abstract class CloseContract extends Contract {
     MemorySegment source = Arena.ofAuto().allocate(200);
     int rounds = Math.max(8, provider.messages(60_000) / 1000);
     for (int round = 0; round < rounds; round++) {
-      Pair pair = connect(options().waitStrategy(strategy));
+      Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
       AtomicInteger received = new AtomicInteger();
       boolean poll = round % 2 == 0;
       Background<Boolean> sending =
@@ -792,9 +792,9 @@ public abstract class CloseContract extends Contract {
                     }
                     break;
                   default:
-                    sender.batch().add(written(sender.claim(100)));
-                    if (sender.batch().size() == 8) {
-                      sender.batch().flush();
+                    sender.stage(written(sender.claim(100)));
+                    if (sender.staged() == 8) {
+                      sender.flush();
                     }
                 }
               }

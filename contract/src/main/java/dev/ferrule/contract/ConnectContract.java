@@ -219,7 +219,8 @@ public abstract class ConnectContract extends Contract {
 
   @Test
   void connectingWithoutAListenerIsRefusedAtOnce() {
-    ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
+    ConnectionOptions patient =
+        options().set(StandardOptions.CONNECT_TIMEOUT, Duration.ofMinutes(10)).build();
     Listener listener = listen();
     URI address = listener.uri();
     listener.close();
@@ -235,7 +236,7 @@ public abstract class ConnectContract extends Contract {
   @Test
   void anUnansweredClientTimesOut() {
     Listener listener = listen();
-    ConnectionOptions hasty = options().connectTimeout(SHORT).build();
+    ConnectionOptions hasty = options().set(StandardOptions.CONNECT_TIMEOUT, SHORT).build();
 
     long start = System.nanoTime();
     assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
@@ -248,7 +249,7 @@ public abstract class ConnectContract extends Contract {
   @Test
   void acceptSkipsClientsThatGaveUp() {
     Listener listener = listen();
-    ConnectionOptions hasty = options().connectTimeout(SHORT).build();
+    ConnectionOptions hasty = options().set(StandardOptions.CONNECT_TIMEOUT, SHORT).build();
     for (int i = 0; i < 3; i++) {
       assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
           .isInstanceOf(OperationTimeoutException.class);
@@ -280,7 +281,8 @@ public abstract class ConnectContract extends Contract {
   private ConnectionRequest requestOfAClientThatGaveUp(Listener listener) {
     for (Duration timeout = SHORT; ; timeout = timeout.multipliedBy(2)) {
       Background<Connection> connecting =
-          connectInBackground(listener, options().connectTimeout(timeout).build());
+          connectInBackground(
+              listener, options().set(StandardOptions.CONNECT_TIMEOUT, timeout).build());
       ConnectionRequest request = null;
       while (request == null && !connecting.isDone()) {
         request = listener.pollRequest();
@@ -295,7 +297,8 @@ public abstract class ConnectContract extends Contract {
 
   @Test
   void waitingClientsAreRejectedWhenTheListenerIsClosed() {
-    ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
+    ConnectionOptions patient =
+        options().set(StandardOptions.CONNECT_TIMEOUT, Duration.ofMinutes(10)).build();
     Listener listener = listen();
     Background<Connection> seen = connectInBackground(listener, patient);
     ConnectionRequest request = listener.nextRequest(PATIENCE);
@@ -326,7 +329,8 @@ public abstract class ConnectContract extends Contract {
   @Test
   void manyClientsMayConnectConcurrently() {
     int clients = 32;
-    ConnectionOptions options = patientOptions().waitStrategy(WaitStrategy.BLOCK).build();
+    ConnectionOptions options =
+        patientOptions().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build();
     Listener listener = listen(options);
     List<Background<Integer>> replies = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
@@ -470,7 +474,7 @@ public abstract class ConnectContract extends Contract {
         closeAtEnd(
             Ferrule.listen(
                 URI.create(provider.listenAddress() + "?maxMessage=321"),
-                options().maxMessageSize(500).build()));
+                options().set(StandardOptions.MAX_MESSAGE, 500L).build()));
     Background<Connection> connecting =
         inBackground(
             "client",
@@ -478,7 +482,7 @@ public abstract class ConnectContract extends Contract {
                 closeAtEnd(
                     Ferrule.connect(
                         URI.create(listener.uri() + "?maxMessage=123"),
-                        patientOptions().maxMessageSize(500).build())));
+                        patientOptions().set(StandardOptions.MAX_MESSAGE, 500L).build())));
 
     Connection server = closeAtEnd(listener.accept(PATIENCE));
 

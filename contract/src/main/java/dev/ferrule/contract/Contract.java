@@ -13,6 +13,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -94,7 +95,7 @@ public abstract class Contract {
 
   /** Starts from the provider's options, for a client that has time to connect. */
   final ConnectionOptions.Builder patientOptions() {
-    return options().connectTimeout(PATIENCE);
+    return options().set(StandardOptions.CONNECT_TIMEOUT, PATIENCE);
   }
 
   final Listener listen() {
@@ -122,7 +123,8 @@ public abstract class Contract {
   }
 
   final Pair connectTo(Listener listener, ConnectionOptions clientOptions) {
-    ConnectionOptions patient = clientOptions.toBuilder().connectTimeout(PATIENCE).build();
+    ConnectionOptions patient =
+        clientOptions.toBuilder().set(StandardOptions.CONNECT_TIMEOUT, PATIENCE).build();
     Background<Connection> connecting = connectInBackground(listener, patient);
     Connection server;
     try {

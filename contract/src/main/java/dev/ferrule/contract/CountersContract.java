@@ -8,6 +8,7 @@ import dev.ferrule.ConnectionCounters;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +44,7 @@ public abstract class CountersContract extends Contract {
 
   @Test
   void aCounterThatTheTransportCannotCountIsAbsentAndNeverZero() {
-    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     assertAbsent(pair);
 
     for (int i = 0; i < 3; i++) {
@@ -93,9 +94,9 @@ public abstract class CountersContract extends Contract {
     assertSent(pair, 5, 105);
     sender.send(MemorySegment.ofArray(new byte[0]));
     assertSent(pair, 6, 105);
-    sender.batch().add(sender.claim(7));
-    sender.batch().add(sender.claim(7), 3);
-    sender.batch().flush();
+    sender.stage(sender.claim(7));
+    sender.stage(sender.claim(7), 3);
+    sender.flush();
     assertSent(pair, 8, 115);
     sender.claim(50).abort();
     assertSent(pair, 8, 115);
@@ -201,7 +202,7 @@ public abstract class CountersContract extends Contract {
 
   @Test
   void everyWakeUpIsCounted() {
-    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     MessageStream stream = MessageStream.ofLength(20);
     NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
@@ -222,7 +223,7 @@ public abstract class CountersContract extends Contract {
 
   @Test
   void aSpinningReceiverIsNotWokenUp() {
-    Pair pair = connect(options().waitStrategy(WaitStrategy.SPIN));
+    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.SPIN));
     MessageStream stream = MessageStream.ofLength(20);
     NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);

@@ -9,6 +9,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ public abstract class FreeContract extends Contract {
 
   @Test
   void regionsMayBeFreedInAnyOrderForAsLongAsTheConnectionLives() {
-    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, 2L * KIB));
     MessageStream stream = MessageStream.ofRandomLengths(1, 2 * KIB);
     int messages = provider.messages(100_000);
 

@@ -133,8 +133,10 @@ public abstract class LeakContract extends Contract {
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void clientsThatGaveUpLeaveNothingBehind() {
     // the client may end without notice, and is waited for as long as this
-    Listener listener = listen(options().connectTimeout(Duration.ofSeconds(2)).build());
-    ConnectionOptions hasty = options().connectTimeout(Duration.ofMillis(5)).build();
+    Listener listener =
+        listen(options().set(StandardOptions.CONNECT_TIMEOUT, Duration.ofSeconds(2)).build());
+    ConnectionOptions hasty =
+        options().set(StandardOptions.CONNECT_TIMEOUT, Duration.ofMillis(5)).build();
     Held before = null;
     for (int i = 0; i < 80; i++) {
       if (i == 40) {

@@ -12,6 +12,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -46,7 +47,7 @@ public abstract class MessagingContract extends Contract {
 
   @Test
   void messagesArriveInTheOrderInWhichTheyWereSent() {
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     MessageStream stream = MessageStream.ofRandomLengths(1, LONGEST);
     int messages = provider.messages(150_000);
 
@@ -125,7 +126,7 @@ public abstract class MessagingContract extends Contract {
    */
   private boolean aSecondThreadFailsWhileTheFirstOneWaits() {
     MessageStream stream = MessageStream.ofLength(1_000);
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     Sender sender = pair.client().sender();
     SendRegion region = sender.claim(stream.length(0));
     long sent = sendUntilBackPressure(sender, stream, 0);
@@ -163,7 +164,7 @@ public abstract class MessagingContract extends Contract {
 
   @Test
   void everyWayToSendAndEveryWayToReceiveKeepTheSameOrder() {
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     MessageStream stream = MessageStream.ofRandomLengths(2, LONGEST);
     int messages = provider.messages(100_000);
 
@@ -180,7 +181,7 @@ public abstract class MessagingContract extends Contract {
                 }
                 sender.send(ways[random.nextInt(ways.length)]);
               }
-              pair.client().sender().batch().flush();
+              pair.client().sender().flush();
             });
     SplittableRandom random = new SplittableRandom(4);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
@@ -199,7 +200,7 @@ public abstract class MessagingContract extends Contract {
 
   @Test
   void bothDirectionsCarryMessagesConcurrently() {
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     int messages = provider.messages(50_000);
 
     Background<Boolean> client = inBackground("client", () -> exchange(pair, messages));
@@ -211,7 +212,11 @@ public abstract class MessagingContract extends Contract {
 
   @Test
   void theSenderAndTheReceiverOfOneConnectionMayBelongToDifferentThreads() {
-    Pair pair = connect(options().maxMessageSize(LONGEST).waitStrategy(WaitStrategy.BLOCK));
+    Pair pair =
+        connect(
+            options()
+                .set(StandardOptions.MAX_MESSAGE, (long) LONGEST)
+                .set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     MessageStream there = MessageStream.ofRandomLengths(5, LONGEST);
     MessageStream back = MessageStream.ofRandomLengths(6, LONGEST);
     int messages = provider.messages(20_000);
@@ -228,7 +233,7 @@ public abstract class MessagingContract extends Contract {
 
   @Test
   void virtualThreadsMayUseAConnection() throws InterruptedException {
-    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) LONGEST));
     MessageStream stream = MessageStream.ofRandomLengths(13, LONGEST);
     int messages = provider.messages(20_000);
     AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -296,13 +301,13 @@ public abstract class MessagingContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void requestsAndRepliesAlternateWithEachWaitStrategy(WaitStrategy strategy) {
-    requestsAndRepliesAlternate(connect(options().waitStrategy(strategy)));
+    requestsAndRepliesAlternate(connect(options().set(StandardOptions.WAIT, strategy)));
   }
 
   @Test
   void theTwoSidesMayWaitInDifferentWays() {
-    ConnectionOptions blocking = options().waitStrategy(WaitStrategy.BLOCK).build();
-    ConnectionOptions spinning = options().waitStrategy(WaitStrategy.SPIN).build();
+    ConnectionOptions blocking = options().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build();
+    ConnectionOptions spinning = options().set(StandardOptions.WAIT, WaitStrategy.SPIN).build();
 
     requestsAndRepliesAlternate(connect(blocking, spinning));
     requestsAndRepliesAlternate(connect(spinning, blocking));
@@ -590,7 +595,6 @@ public abstract class MessagingContract extends Contract {
 
     assertThat(connection.sender()).isSameAs(connection.sender());
     assertThat(connection.receiver()).isSameAs(connection.receiver());
-    assertThat(connection.sender().batch()).isSameAs(connection.sender().batch());
   }
 
   private void requestsAndRepliesAlternate(Pair pair) {

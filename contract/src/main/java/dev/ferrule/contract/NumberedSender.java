@@ -65,7 +65,7 @@ final class NumberedSender {
       case TRY_CLAIM:
         SendRegion region = sender.tryClaim(length);
         while (region == null) {
-          sender.batch().flush();
+          sender.flush();
           Contract.idle();
           region = sender.tryClaim(length);
         }
@@ -79,10 +79,10 @@ final class NumberedSender {
       case REGISTERED:
         return sendRegistered(number, length);
       case BATCH:
-        return sender.batch().add(written(sender.claim(length), number));
+        return sender.stage(written(sender.claim(length), number));
       case BATCH_COPY:
         stream.write(heap, HEAP_OFFSET, number);
-        return sender.batch().add(heap, HEAP_OFFSET, length);
+        return sender.stage(heap, HEAP_OFFSET, length);
     }
     throw new AssertionError(way);
   }

@@ -216,8 +216,8 @@ public abstract class ReadinessContract extends Contract {
     BATCH {
       @Override
       void send(Sender sender) {
-        sender.batch().add(MESSAGE);
-        sender.batch().flush();
+        sender.stage(MESSAGE);
+        sender.flush();
       }
     };
 

@@ -14,6 +14,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -171,7 +172,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void receiveTimesOutAndHarmsNothing(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     Receiver receiver = pair.server().receiver();
 
     assertTimesOut(() -> receiver.receive(SHORT), SHORT_AT_LEAST);
@@ -185,7 +186,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void claimTimesOutUnderBackPressureAndHarmsNothing(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     Sender sender = pair.client().sender();
 
     long sent = sendUntilAClaimTimesOut(sender, 0, SHORT, SHORT_AT_LEAST);
@@ -198,7 +199,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void acceptingTimesOutAndHarmsNothing(WaitStrategy strategy) {
-    ConnectionOptions options = options().waitStrategy(strategy).build();
+    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
     Listener listener = listen(options);
 
     assertTimesOut(() -> listener.accept(SHORT), SHORT_AT_LEAST);
@@ -213,7 +214,7 @@ public abstract class WaitContract extends Contract {
   @EnumSource
   void aTimeoutMayExceedTheRangeOfTheClock(WaitStrategy strategy) {
     Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
-    ConnectionOptions options = options().waitStrategy(strategy).build();
+    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
     Listener listener = listen(options);
     Background<Connection> accepting =
         inBackground("server", () -> closeAtEnd(listener.accept(longest)));
@@ -233,7 +234,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void anInterruptEndsACallThatWaitsAndHarmsNothing(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting = inBackground("waiting", () -> expectInterruption(calls));
     awaitBlocked(call, calls, waiting);
@@ -248,7 +249,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void anInterruptThatCameEarlierEndsACallThatWouldWait(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     SendLoop calls = prepare(call, pair);
 
     inBackground(
@@ -266,7 +267,7 @@ public abstract class WaitContract extends Contract {
   @MethodSource("listenerCalls")
   void anInterruptEndsAListenersWaitAndHarmsNothing(
       BlockingListenerCall call, WaitStrategy strategy) {
-    ConnectionOptions options = options().waitStrategy(strategy).build();
+    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
     Listener listener = listen(options);
     Background<Boolean> waiting =
         inBackground("waiting", () -> expectInterruption(() -> call.call(listener)));
@@ -281,7 +282,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void closingFromAnotherThreadEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting = inBackground("waiting", () -> assertClosed(calls));
     awaitBlocked(call, calls, waiting);
@@ -295,7 +296,7 @@ public abstract class WaitContract extends Contract {
   @MethodSource("listenerCalls")
   void closingTheListenerFromAnotherThreadEndsItsWait(
       BlockingListenerCall call, WaitStrategy strategy) {
-    Listener listener = listen(options().waitStrategy(strategy).build());
+    Listener listener = listen(options().set(StandardOptions.WAIT, strategy).build());
     Background<Boolean> waiting =
         inBackground("waiting", () -> assertClosed(() -> call.call(listener)));
     waiting.awaitInside(call.method);
@@ -308,7 +309,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void thePeersCloseEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting = inBackground("waiting", () -> assertClosedByPeer(calls));
     awaitBlocked(call, calls, waiting);
@@ -325,7 +326,7 @@ public abstract class WaitContract extends Contract {
       strategy =
           WaitStrategy.ADAPTIVE; // four spinning threads would only show how few cores there are
     }
-    ConnectionOptions options = patientOptions().waitStrategy(strategy).build();
+    ConnectionOptions options = patientOptions().set(StandardOptions.WAIT, strategy).build();
     Listener listener = listen(options);
     var waiting =
         Stream.of(1, 2, 3, 4)
@@ -352,7 +353,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void aMessageWakesASleepingReceiver(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     NumberedSender sender = new NumberedSender(pair.client(), STREAM, STREAM.length(0));
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
@@ -361,7 +362,7 @@ public abstract class WaitContract extends Contract {
           inBackground("receiver", () -> receiver.receive(NumberedReceiver.Way.RECEIVE));
       receiving.awaitInside("receive");
       sender.send(way);
-      pair.client().sender().batch().flush();
+      pair.client().sender().flush();
       receiving.result();
     }
   }
@@ -370,7 +371,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void freedSpaceWakesASleepingSender(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
@@ -402,7 +403,7 @@ public abstract class WaitContract extends Contract {
    */
   @Test
   void aBlockedReceiverUsesNoProcessorTime() {
-    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     Background<Boolean> receiving =
         inBackground("receiver", () -> pair.server().receiver().receive().close());
     receiving.awaitInside("receive");
@@ -431,7 +432,7 @@ public abstract class WaitContract extends Contract {
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noWakeUpIsMissed(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy));
+    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     int rounds = provider.messages(20_000);
     MessageStream stream = MessageStream.ofLength(32);
     Background<Boolean> server =
@@ -463,7 +464,11 @@ public abstract class WaitContract extends Contract {
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noFreedSpaceIsMissed(WaitStrategy strategy) {
-    Pair pair = connect(options().waitStrategy(strategy).maxMessageSize(8 * KIB));
+    Pair pair =
+        connect(
+            options()
+                .set(StandardOptions.WAIT, strategy)
+                .set(StandardOptions.MAX_MESSAGE, 8L * KIB));
     MessageStream stream = MessageStream.ofLength(8 * KIB);
     int messages = provider.messages(20_000);
     Background<Boolean> sending =

@@ -41,7 +41,7 @@ public final class QueueProvider implements ConnectionProvider {
 
   @Override
   public Availability availability() {
-    return Availability.yes();
+    return new Availability.Available();
   }
 
   @Override

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.queue;
 
-import dev.ferrule.Batch;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -13,13 +12,13 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The sending half, which is its own batch. A message is complete when it was published. */
-final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batch {
+/** The sending half. A message is complete when it was published. */
+final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private final int maxMessage;
   private final int slots;
   private final ArrayDeque<Slot.Outgoing> free; // guarded by the lock, like the rest
-  private final ArrayDeque<Slot.Outgoing> batch;
+  private final ArrayDeque<Slot.Outgoing> staged;
   private int claimed;
   private long lastId;
   long sent;
@@ -32,7 +31,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
     maxMessage = receiver.maxMessage;
     slots = receiver.slots.size();
     free = new ArrayDeque<>(slots);
-    batch = new ArrayDeque<>(slots);
+    staged = new ArrayDeque<>(slots);
     MemorySegment memory = connection.arena.allocate(receiver.slotBytes * slots, 8);
     receiver.slots.forEach(target -> free.add(new Slot.Outgoing(this, memory, target)));
   }
@@ -138,7 +137,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
   @Override
   public long sendAsync(SendRegion region, int length) {
     synchronized (lock) {
-      long id = add(region, length);
+      long id = stage(region, length);
       flush();
       return id;
     }
@@ -180,17 +179,12 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
   }
 
   @Override
-  public Batch batch() {
-    return this;
+  public long stage(SendRegion region) {
+    return stage(region, region.length());
   }
 
   @Override
-  public long add(SendRegion region) {
-    return add(region, region.length());
-  }
-
-  @Override
-  public long add(SendRegion region, int length) {
+  public long stage(SendRegion region, int length) {
     synchronized (lock) {
       checkThread();
       connection.checkOpen();
@@ -203,20 +197,20 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
       }
       takeBack(slot);
       slot.length = length;
-      batch.add(slot);
+      staged.add(slot);
       return ++lastId;
     }
   }
 
   @Override
-  public long add(MemorySegment source, long offset, long length) {
-    return add(copy(source, offset, length));
+  public long stage(MemorySegment source, long offset, long length) {
+    return stage(copy(source, offset, length));
   }
 
   @Override
-  public int size() {
+  public int staged() {
     synchronized (lock) {
-      return batch.size();
+      return staged.size();
     }
   }
 
@@ -224,12 +218,12 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
   public void flush() {
     synchronized (lock) {
       checkThread();
-      if (batch.isEmpty()) {
+      if (staged.isEmpty()) {
         return;
       }
       connection.checkOpen();
-      while (!batch.isEmpty()) {
-        Slot.Outgoing slot = batch.poll();
+      while (!staged.isEmpty()) {
+        Slot.Outgoing slot = staged.poll();
         slot.target.receiver.arrive(slot);
         sent++;
         bytes += slot.length;

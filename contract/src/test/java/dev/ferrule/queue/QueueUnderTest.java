@@ -2,6 +2,7 @@
 package dev.ferrule.queue;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.contract.ProviderUnderTest;
 import java.net.URI;
 import java.util.List;
@@ -20,7 +21,7 @@ final class QueueUnderTest implements ProviderUnderTest {
 
   @Override
   public ConnectionOptions options() {
-    return ConnectionOptions.builder().maxMessageSize(16 * 1024).build();
+    return ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, 16L * 1024).build();
   }
 
   @Override

@@ -85,7 +85,8 @@ class NettyTest {
 
   private static Connection connect(Listener listener) {
     return Ferrule.connect(
-        listener.uri(), ConnectionOptions.builder().connectTimeout(PATIENCE).build());
+        listener.uri(),
+        ConnectionOptions.builder().set(StandardOptions.CONNECT_TIMEOUT, PATIENCE).build());
   }
 
   private static void register(EchoHandle handle, IoEventLoop loop) throws InterruptedException {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.support;
 
-import dev.ferrule.Batch;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The base class of the providers' senders: the variants of claiming, the batch, and argument
- * checks. The provider implements the transfer of messages.
+ * The base class of the providers' senders: the variants of claiming, and argument checks. The
+ * provider implements the transfer of messages.
  */
 public abstract class AbstractSender implements Sender {
 
@@ -22,7 +20,6 @@ public abstract class AbstractSender implements Sender {
   public static final int FULL = -2;
 
   private final int maxMessageSize;
-  private final Batch batch = new StagedBatch();
   private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
   private @Nullable AwaitedRoom room; // of a program that waits for it by readiness
 
@@ -68,31 +65,8 @@ public abstract class AbstractSender implements Sender {
    */
   protected abstract SendRegion lend(int place, int length);
 
-  /**
-   * Stages the message of a region. The peer does not see it before {@link #publish}.
-   *
-   * @param region a region of this sender
-   * @param length the message's length in bytes
-   * @return the message's id
-   */
-  protected abstract long stage(SendRegion region, int length);
-
-  /**
-   * Stages a copy of a message. The peer does not see it before {@link #publish}. Waits while there
-   * is no space. On failure, nothing is staged or reserved.
-   *
-   * @param source the segment that contains the message, as given by the program
-   * @param offset the offset of the message in the segment, in bytes
-   * @param length the message's length in bytes
-   * @return the message's id
-   */
-  protected abstract long stage(MemorySegment source, long offset, long length);
-
   /** Publishes all staged messages. */
   protected abstract void publish();
-
-  /** {@return the number of staged messages that are not yet published} */
-  protected abstract int staged();
 
   /** {@return the id of the message staged last, by any thread; ids start at 1} */
   protected abstract long lastId();
@@ -272,12 +246,12 @@ public abstract class AbstractSender implements Sender {
   }
 
   @Override
-  public final Batch batch() {
-    return batch;
+  public final long stage(SendRegion region) {
+    return stage(region, region.length());
   }
 
-  /** Publishes the staged messages, if there are any. */
-  protected final void flush() {
+  @Override
+  public final void flush() {
     if (staged() > 0) {
       checkOpen();
       publish();
@@ -287,34 +261,5 @@ public abstract class AbstractSender implements Sender {
   /** {@return how often there was no space} */
   public final long stalls() {
     return stalls.sum();
-  }
-
-  /** The batch of staged messages that are not yet published. */
-  private final class StagedBatch implements Batch {
-
-    @Override
-    public long add(SendRegion region) {
-      return add(region, region.length());
-    }
-
-    @Override
-    public long add(SendRegion region, int length) {
-      return stage(region, length);
-    }
-
-    @Override
-    public long add(MemorySegment source, long offset, long length) {
-      return stage(source, offset, length);
-    }
-
-    @Override
-    public int size() {
-      return staged();
-    }
-
-    @Override
-    public void flush() {
-      AbstractSender.this.flush();
-    }
   }
 }

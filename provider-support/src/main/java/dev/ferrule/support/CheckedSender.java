@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.support;
 
-import dev.ferrule.Batch;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
@@ -14,12 +13,10 @@ final class CheckedSender implements Sender {
 
   private final Sender sender;
   private final SingleThreadedUse use;
-  private final Batch batch;
 
   CheckedSender(Sender sender, SingleThreadedUse use) {
     this.sender = sender;
     this.use = use;
-    this.batch = new CheckedBatch(sender.batch(), use);
   }
 
   /** Immutable, so any thread may call this. */
@@ -99,8 +96,53 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public Batch batch() {
-    return batch;
+  public long stage(SendRegion region) {
+    use.begin();
+    try {
+      return sender.stage(region);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stage(SendRegion region, int length) {
+    use.begin();
+    try {
+      return sender.stage(region, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stage(MemorySegment source, long offset, long length) {
+    use.begin();
+    try {
+      return sender.stage(source, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public int staged() {
+    use.begin();
+    try {
+      return sender.staged();
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public void flush() {
+    use.begin();
+    try {
+      sender.flush();
+    } finally {
+      use.end();
+    }
   }
 
   @Override
@@ -130,68 +172,6 @@ final class CheckedSender implements Sender {
       sender.await(id, timeout);
     } finally {
       use.end();
-    }
-  }
-
-  /** The sender's batch. */
-  private static final class CheckedBatch implements Batch {
-
-    private final Batch batch;
-    private final SingleThreadedUse use;
-
-    CheckedBatch(Batch batch, SingleThreadedUse use) {
-      this.batch = batch;
-      this.use = use;
-    }
-
-    @Override
-    public long add(SendRegion region) {
-      use.begin();
-      try {
-        return batch.add(region);
-      } finally {
-        use.end();
-      }
-    }
-
-    @Override
-    public long add(SendRegion region, int length) {
-      use.begin();
-      try {
-        return batch.add(region, length);
-      } finally {
-        use.end();
-      }
-    }
-
-    @Override
-    public long add(MemorySegment source, long offset, long length) {
-      use.begin();
-      try {
-        return batch.add(source, offset, length);
-      } finally {
-        use.end();
-      }
-    }
-
-    @Override
-    public int size() {
-      use.begin();
-      try {
-        return batch.size();
-      } finally {
-        use.end();
-      }
-    }
-
-    @Override
-    public void flush() {
-      use.begin();
-      try {
-        batch.flush();
-      } finally {
-        use.end();
-      }
     }
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Receiver;
 import dev.ferrule.Rma;
 import dev.ferrule.Sender;
@@ -31,7 +30,7 @@ class SingleThreadedUseTest {
 
   /** The methods that any thread may call. */
   private static final Set<String> FREE =
-      Set.of("maxMessageSize", "batch", "expose", "allocate", "attach", "path");
+      Set.of("maxMessageSize", "expose", "allocate", "attach", "path");
 
   private final SingleThreadedUse use = new SingleThreadedUse(() -> "the sender of test");
 
@@ -41,10 +40,7 @@ class SingleThreadedUseTest {
         Proxy.newProxyInstance(
             type.getClassLoader(),
             new Class<?>[] {type},
-            (proxy, method, arguments) ->
-                method.getReturnType() == Batch.class
-                    ? idle(Batch.class)
-                    : nothing(method.getReturnType()));
+            (proxy, method, arguments) -> nothing(method.getReturnType()));
     return type.cast(made);
   }
 
@@ -65,12 +61,11 @@ class SingleThreadedUseTest {
     if (half == Rma.class) {
       return use.check(idle(Rma.class));
     }
-    Sender sender = use.check(idle(Sender.class));
-    return half == Batch.class ? sender.batch() : sender;
+    return use.check(idle(Sender.class));
   }
 
   static Stream<Arguments> methods() {
-    return Stream.of(Receiver.class, Sender.class, Batch.class, Rma.class)
+    return Stream.of(Receiver.class, Sender.class, Rma.class)
         .flatMap(half ->
             Arrays.stream(half.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))

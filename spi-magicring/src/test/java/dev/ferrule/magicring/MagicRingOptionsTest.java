@@ -4,6 +4,7 @@ package dev.ferrule.magicring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.magicring.ring.RingCursor;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,6 @@ class MagicRingOptionsTest {
 
   private static long ringOf(long maxMessage) {
     return MagicRingOptions.ringSize(
-        ConnectionOptions.builder().maxMessageSize(maxMessage).build());
+        ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, maxMessage).build());
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class SendRecvOptionsTest {
 
   private static ConnectionOptions ofLongest(long maxMessage) {
-    return ConnectionOptions.builder().maxMessageSize(maxMessage).build();
+    return ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, maxMessage).build();
   }
 
   @Test

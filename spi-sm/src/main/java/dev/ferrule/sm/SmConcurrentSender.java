@@ -104,7 +104,7 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   @Override
-  protected long stage(SendRegion candidate, int length) {
+  public long stage(SendRegion candidate, int length) {
     connection.checkOpen();
     if (!(candidate instanceof SmConcurrentSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
@@ -211,7 +211,7 @@ final class SmConcurrentSender extends SendingHalf {
 
   /** A copy is published at once, as regions are. */
   @Override
-  protected long stage(MemorySegment source, long offset, long length) {
+  public long stage(MemorySegment source, long offset, long length) {
     return send(source, offset, length);
   }
 
@@ -220,7 +220,7 @@ final class SmConcurrentSender extends SendingHalf {
   protected void publish() {}
 
   @Override
-  protected int staged() {
+  public int staged() {
     return 0;
   }
 

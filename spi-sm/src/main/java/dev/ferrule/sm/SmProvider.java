@@ -70,20 +70,20 @@ public final class SmProvider implements ConnectionProvider {
   @Override
   public Availability availability() {
     if (!System.getProperty("os.name").equals("Linux")) {
-      return Availability.no(
+      return new Availability.Unavailable(
           "sm needs Linux, and this is " + System.getProperty("os.name"), "run it on Linux");
     }
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN
         || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
-      return Availability.no(
+      return new Availability.Unavailable(
           "sm needs a 64-bit little-endian machine, and this is " + System.getProperty("os.arch"),
           "run it on x86-64 or aarch64");
     }
     try {
       Membarrier.global(); // links the C functions
-      return Availability.yes();
+      return new Availability.Available();
     } catch (IllegalCallerException | LinkageError e) {
-      return Availability.no(
+      return new Availability.Unavailable(
           "the JVM does not let sm call C functions (" + e + ")",
           "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
               + " --enable-native-access=dev.ferrule.posix");

@@ -115,7 +115,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   /** Stages a region's message in the ring; not visible to the receiver yet. */
   @Override
-  protected long stage(SendRegion candidate, int length) {
+  public long stage(SendRegion candidate, int length) {
     connection.checkOpen();
     if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
@@ -151,7 +151,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   /** Copies a message to the ring or to payload lines; not visible to the receiver yet. */
   @Override
-  protected long stage(MemorySegment source, long offset, long length) {
+  public long stage(MemorySegment source, long offset, long length) {
     connection.checkOpen();
     return tryStage(source, offset, length)
         ? producer.messagesStaged()
@@ -232,7 +232,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   }
 
   @Override
-  protected int staged() {
+  public int staged() {
     return (int) (producer.messagesStaged() - producer.messagesPublished());
   }
 

@@ -197,8 +197,8 @@ class FallingAsleepTest {
               .set("ring", "16KiB")
               .set(mode.option, mode.value)
               .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)
-              .maxMessageSize(64)
-              .waitStrategy(WaitStrategy.BLOCK)
+              .set(StandardOptions.MAX_MESSAGE, 64L)
+              .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
               .build();
       listener = provider.listen(addresses.listenAddress(), options);
       for (int i = 0; i < mode.connections; i++) {

@@ -14,6 +14,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingFactory;
@@ -62,7 +63,7 @@ class ManyConnectionsTest {
           ConnectionOptions.builder()
               .set("singleReceiver", "on")
               .set("ring", "4KiB")
-              .maxMessageSize(64);
+              .set(StandardOptions.MAX_MESSAGE, 64L);
       for (int i = 0; i < more.length; i += 2) {
         options.set(more[i], more[i + 1]);
       }
@@ -201,7 +202,11 @@ class ManyConnectionsTest {
       Receiver receiver = star.receiver();
       Receiving<Integer> receiving =
           Receiving.start(() -> number(receiver.receive())).awaitAsleep();
-      star.add(ConnectionOptions.builder().set("ring", "4KiB").maxMessageSize(64).build());
+      star.add(
+          ConnectionOptions.builder()
+              .set("ring", "4KiB")
+              .set(StandardOptions.MAX_MESSAGE, 64L)
+              .build());
       send(star.clients.get(1), 7);
       assertThat(receiving.get()).isEqualTo(7);
     }

@@ -17,7 +17,6 @@ import dev.ferrule.posix.libc.LibC;
 import dev.ferrule.sm.ring.RingFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -107,26 +106,36 @@ class RmaLargeTest {
     }
   }
 
-  private static byte content(long offset, int seed) {
-    long at = Math.floorMod(offset, PERIOD);
-    return (byte) ((at * 0x9e3779b97f4a7c15L >>> 40) + seed);
+  /** The content from 0 on; the byte at an offset depends on its remainder by the period. */
+  private static MemorySegment content(int seed) {
+    byte[] bytes = new byte[(int) PERIOD];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) ((i * 0x9e3779b97f4a7c15L >>> 40) + seed);
+    }
+    return MemorySegment.ofArray(bytes);
+  }
+
+  /** Copies to the memory at an offset, from where it continues at the memory's begin. */
+  private static void copy(MemorySegment from, long length, MemorySegment once, long offset) {
+    long begin = offset % PERIOD;
+    long first = Math.min(length, PERIOD - begin);
+    MemorySegment.copy(from, 0, once, begin, first);
+    MemorySegment.copy(from, first, once, 0, length - first);
   }
 
   /** Fills the memory so that the content from 0 on begins at an offset. */
   private static void fill(Repeated memory, long offset, int seed) {
-    MemorySegment once = memory.once();
-    for (long i = 0; i < PERIOD; i++) {
-      once.set(ValueLayout.JAVA_BYTE, i, content(i - offset, seed));
-    }
+    copy(content(seed), PERIOD, memory.once(), offset);
   }
 
   private static void assertContent(Repeated memory, long offset, int seed) {
-    MemorySegment once = memory.once();
-    for (long i = 0; i < PERIOD; i++) {
-      if (once.get(ValueLayout.JAVA_BYTE, i) != content(i - offset, seed)) {
-        throw new AssertionError("wrong byte at " + i + " of " + PERIOD);
-      }
-    }
+    MemorySegment expected = MemorySegment.ofArray(new byte[(int) PERIOD]);
+    copy(content(seed), PERIOD, expected, offset);
+    assertSame(memory, expected);
+  }
+
+  private static void assertSame(Repeated memory, MemorySegment expected) {
+    assertThat(memory.once().mismatch(expected)).as("the first wrong byte").isEqualTo(-1);
   }
 
   @ParameterizedTest
@@ -223,13 +232,11 @@ class RmaLargeTest {
   }
 
   private static void assertPart(Repeated memory, long offset, long length, int in, int out) {
-    MemorySegment once = memory.once();
-    long begin = offset % PERIOD;
-    for (long i = 0; i < PERIOD; i++) {
-      boolean inside = Math.floorMod(i - begin, PERIOD) < length;
-      if (once.get(ValueLayout.JAVA_BYTE, i) != content(i, inside ? in : out)) {
-        throw new AssertionError("wrong byte at " + i + ", for " + length + " at " + offset);
-      }
-    }
+    MemorySegment expected = content(out);
+    MemorySegment inside = MemorySegment.ofArray(new byte[(int) PERIOD]);
+    // What is at the offset comes first.
+    copy(content(in), PERIOD, inside, PERIOD - offset % PERIOD);
+    copy(inside, length, expected, offset);
+    assertSame(memory, expected);
   }
 }

@@ -17,6 +17,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -86,7 +87,9 @@ class SmConcurrentSenderTest {
 
   private static ConnectionOptions options(String... more) {
     ConnectionOptions.Builder builder =
-        ConnectionOptions.builder().set("concurrentSenders", "on").maxMessageSize(16 * 1024);
+        ConnectionOptions.builder()
+            .set("concurrentSenders", "on")
+            .set(StandardOptions.MAX_MESSAGE, 16L * 1024);
     for (int i = 0; i < more.length; i += 2) {
       builder.set(more[i], more[i + 1]);
     }
@@ -198,16 +201,14 @@ class SmConcurrentSenderTest {
         SendRegion region = sender.claim(length + random.nextInt(50));
         write(region.segment().asSlice(0, length), thread, number, random);
         ids[number] =
-            random.nextBoolean()
-                ? sender.sendAsync(region, length)
-                : sender.batch().add(region, length);
+            random.nextBoolean() ? sender.sendAsync(region, length) : sender.stage(region, length);
       } else {
         write(copy.asSlice(0, length), thread, number, random);
         ids[number] = sender.send(copy, 0, length);
       }
       assertThat(sender.isComplete(ids[number])).isTrue();
     }
-    assertThat(sender.batch().size()).isZero();
+    assertThat(sender.staged()).isZero();
     return ids;
   }
 
@@ -259,8 +260,8 @@ class SmConcurrentSenderTest {
         assertThat(message.length()).isEqualTo(i);
       }
     }
-    pair.server().sender().batch().add(pair.server().sender().claim(1));
-    assertThat(pair.server().sender().batch().size()).as("the other side's batch").isOne();
+    pair.server().sender().stage(pair.server().sender().claim(1));
+    assertThat(pair.server().sender().staged()).as("the other side's batch").isOne();
   }
 
   @Test

@@ -22,6 +22,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.contract.LoggedRecords;
@@ -758,7 +759,7 @@ class SmProviderTest {
   @Test
   void shouldCloseWhileTheProgramHasAMessageInASystemCall() throws Exception {
     ConnectionOptions options =
-        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build();
+        ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build();
     Listener listener = Ferrule.listen(address(""), options);
     CompletableFuture<Connection> connecting =
         CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));

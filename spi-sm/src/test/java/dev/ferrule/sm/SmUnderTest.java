@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.contract.ViaListenerReceiver;
@@ -109,7 +110,8 @@ final class SmUnderTest implements ProviderUnderTest {
 
   @Override
   public ConnectionOptions options() {
-    ConnectionOptions.Builder builder = ConnectionOptions.builder().maxMessageSize(16 * 1024);
+    ConnectionOptions.Builder builder =
+        ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, 16L * 1024);
     for (int i = 0; i < options.length; i += 2) {
       builder.set(options[i], options[i + 1]);
     }

@@ -266,7 +266,9 @@ final class MeasureOptions {
         ? endpoint
         : new ConfiguredAddress(
             endpoint.address(),
-            endpoint.options().toBuilder().connectTimeout(OWN_CONNECT_TIMEOUT).build());
+            endpoint.options().toBuilder()
+                .set(StandardOptions.CONNECT_TIMEOUT, OWN_CONNECT_TIMEOUT)
+                .build());
   }
 
   private static <T> String text(ConnectionOptions options, dev.ferrule.Option<T> option) {

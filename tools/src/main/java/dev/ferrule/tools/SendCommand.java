@@ -4,6 +4,7 @@ package dev.ferrule.tools;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.tools.stream.StreamSender;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ConfiguredAddress;
@@ -86,7 +87,7 @@ final class SendCommand implements Callable<Integer> {
   public Integer call() {
     ConnectionOptions.Builder builder = options.builder();
     if (connectTimeout != null) {
-      builder.connectTimeout(connectTimeout);
+      builder.set(StandardOptions.CONNECT_TIMEOUT, connectTimeout);
     }
     ConfiguredAddress endpoint =
         new ConfiguredAddress(ConfiguredAddress.parse(address), builder.build());

@@ -133,9 +133,9 @@ final class TransportOptions {
       return;
     }
     if (find(provider, RECEIVES).isPresent()) {
-      options.maxMessageSize(Math.max(longest, LEAST_MAX_MESSAGE));
+      options.set(StandardOptions.MAX_MESSAGE, Math.max(longest, LEAST_MAX_MESSAGE));
     } else if (longest > defaultMaxMessage(provider)) {
-      options.maxMessageSize(longest);
+      options.set(StandardOptions.MAX_MESSAGE, longest);
     }
   }
 

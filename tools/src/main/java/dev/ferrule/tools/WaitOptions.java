@@ -49,10 +49,10 @@ final class WaitOptions {
    */
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
-      options.waitStrategy(wait);
+      options.set(StandardOptions.WAIT, wait);
     } else if (!options.build().isSet(StandardOptions.WAIT)) {
       boolean roomToSpin = Pinning.onAllowedCpus().hasRoomFor(busyThreads);
-      options.waitStrategy(roomToSpin ? WaitStrategy.SPIN : WaitStrategy.ADAPTIVE);
+      options.set(StandardOptions.WAIT, roomToSpin ? WaitStrategy.SPIN : WaitStrategy.ADAPTIVE);
     }
   }
 

@@ -78,7 +78,7 @@ class TransportOptionsTest {
 
   @Test
   void theUsersOwnLimitStays() {
-    options.maxMessageSize(12_345);
+    options.set(StandardOptions.MAX_MESSAGE, 12_345L);
     TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
     assertThat(maxMessage()).isEqualTo(12_345);
   }
@@ -121,7 +121,7 @@ class TransportOptionsTest {
       all.removeIf(standard -> standard.name().equals(option.name()));
       all.add(option);
     }
-    return new ProviderInfo("test", "a test", "test://host", Availability.yes(), all);
+    return new ProviderInfo("test", "a test", "test://host", new Availability.Available(), all);
   }
 
   private static ConfiguredAddress endpoint(String address) {

@@ -3,12 +3,12 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.SendRecvProvider;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.SendChain;
@@ -44,7 +44,9 @@ class DeviceCallsTest {
         Task.start(() ->
             provider.connect(
                 URI.create(listener.uri() + OPTIONS),
-                ConnectionOptions.builder().connectTimeout(Task.PATIENCE).build()));
+                ConnectionOptions.builder()
+                    .set(StandardOptions.CONNECT_TIMEOUT, Task.PATIENCE)
+                    .build()));
     server = listener.accept(Task.PATIENCE);
     client = connecting.result();
     device.takeSendPosts();
@@ -67,12 +69,11 @@ class DeviceCallsTest {
   @Test
   void aBatchIsPostedByOneDoorbell() {
     Sender sender = client.sender();
-    try (Batch batch = sender.batch()) {
-      for (int i = 0; i < 20; i++) {
-        SendRegion region = sender.claim(8);
-        batch.add(region);
-      }
+    for (int i = 0; i < 20; i++) {
+      SendRegion region = sender.claim(8);
+      sender.stage(region);
     }
+    sender.flush();
 
     assertThat(device.takeSendPosts()).singleElement().satisfies(it -> assertThat(it).hasSize(20));
     receiveAtTheServer(20);

@@ -16,6 +16,7 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.sendrecv.SendRecvProvider;
 import dev.ferrule.verbs.AsyncEvent;
@@ -71,7 +72,7 @@ class DeviceFaultsTest {
   private Connection connect(Listener to) {
     return provider.connect(
         URI.create(to.uri() + SMALL + "&peerTimeout=0"),
-        ConnectionOptions.builder().connectTimeout(Task.PATIENCE).build());
+        ConnectionOptions.builder().set(StandardOptions.CONNECT_TIMEOUT, Task.PATIENCE).build());
   }
 
   /**

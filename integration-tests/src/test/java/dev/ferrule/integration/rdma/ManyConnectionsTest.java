@@ -14,6 +14,7 @@ import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -56,7 +57,7 @@ class ManyConnectionsTest {
   private static Listener listen(String scheme, String query) {
     return Ferrule.listen(
         URI.create(Wires.listenAddress(scheme + "?maxMessage=4KiB&" + query)),
-        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build());
+        ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build());
   }
 
   private static CompletableFuture<Connection> connect(Listener listener) {
@@ -65,9 +66,9 @@ class ManyConnectionsTest {
             Ferrule.connect(
                 listener.uri(),
                 ConnectionOptions.builder()
-                    .waitStrategy(WaitStrategy.BLOCK)
-                    .maxMessageSize(4096)
-                    .connectTimeout(PATIENCE)
+                    .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
+                    .set(StandardOptions.MAX_MESSAGE, 4096L)
+                    .set(StandardOptions.CONNECT_TIMEOUT, PATIENCE)
                     .build()),
         task -> Thread.ofPlatform().start(task));
   }
@@ -193,9 +194,9 @@ class ManyConnectionsTest {
         Connection server = listener.accept(PATIENCE);
         Connection client = connecting.get();
         for (int n = 0; n < 4000; n++) {
-          client.sender().batch().add(client.sender().claim(0));
+          client.sender().stage(client.sender().claim(0));
           if (n % 32 == 31) {
-            client.sender().batch().flush();
+            client.sender().flush();
           }
         }
         client.close();

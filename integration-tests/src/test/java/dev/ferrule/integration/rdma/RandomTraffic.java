@@ -3,7 +3,6 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.Batch;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
@@ -104,24 +103,23 @@ final class RandomTraffic {
   private int sendClaims(Sender sender, List<SendRegion> claimed, int first, Random random) {
     int next = first;
     Collections.shuffle(claimed, random);
-    try (Batch batch = sender.batch()) {
-      boolean batched = random.nextBoolean();
-      for (SendRegion region : claimed) {
-        if (next == count || random.nextInt(5) == 0) {
-          region.abort();
-          continue;
-        }
-        int length = random.nextInt(3) == 0 ? random.nextInt(region.length() + 1) : region.length();
-        lengths.set(next, length);
-        MemorySegment.copy(content(next), 0, region.buffer(), region.offset(), length);
-        if (batched) {
-          batch.add(region, length);
-        } else {
-          sender.sendAsync(region, length);
-        }
-        next++;
+    boolean batched = random.nextBoolean();
+    for (SendRegion region : claimed) {
+      if (next == count || random.nextInt(5) == 0) {
+        region.abort();
+        continue;
       }
+      int length = random.nextInt(3) == 0 ? random.nextInt(region.length() + 1) : region.length();
+      lengths.set(next, length);
+      MemorySegment.copy(content(next), 0, region.buffer(), region.offset(), length);
+      if (batched) {
+        sender.stage(region, length);
+      } else {
+        sender.sendAsync(region, length);
+      }
+      next++;
     }
+    sender.flush();
     return next;
   }
 

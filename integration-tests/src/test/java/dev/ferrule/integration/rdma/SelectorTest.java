@@ -36,9 +36,9 @@ class SelectorTest {
     return Ferrule.connect(
         listener.uri(),
         ConnectionOptions.builder()
-            .waitStrategy(WaitStrategy.BLOCK)
-            .maxMessageSize(4096)
-            .connectTimeout(Task.PATIENCE)
+            .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
+            .set(StandardOptions.MAX_MESSAGE, 4096L)
+            .set(StandardOptions.CONNECT_TIMEOUT, Task.PATIENCE)
             .build());
   }
 
@@ -53,7 +53,7 @@ class SelectorTest {
   void aHundredConnectionsOfTwoProvidersAreServedByOneSelector() throws Exception {
     ConnectionOptions options =
         ConnectionOptions.builder()
-            .maxMessageSize(4096)
+            .set(StandardOptions.MAX_MESSAGE, 4096L)
             .set(StandardOptions.READINESS, Readiness.Interest.RECEIVE)
             .build();
     List<Connection> clients = new ArrayList<>();

@@ -8,6 +8,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
@@ -94,7 +95,7 @@ final class Wires {
     return Ferrule.connect(
         URI.create(address),
         ConnectionOptions.builder()
-            .connectTimeout(Task.PATIENCE)
+            .set(StandardOptions.CONNECT_TIMEOUT, Task.PATIENCE)
             .payload(payload.getBytes(StandardCharsets.UTF_8))
             .build());
   }

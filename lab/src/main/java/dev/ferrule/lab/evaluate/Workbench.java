@@ -3,6 +3,7 @@ package dev.ferrule.lab.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
@@ -264,7 +265,7 @@ public final class Workbench implements AutoCloseable {
       disconnect();
       ConnectionOptions.Builder options = ConnectionOptions.builder();
       point.client().forEach(options::set);
-      options.set("wait", point.waiting()).connectTimeout(CONNECT_TIMEOUT);
+      options.set("wait", point.waiting()).set(StandardOptions.CONNECT_TIMEOUT, CONNECT_TIMEOUT);
       patience(point.provider()).forEach(options::set);
       connections =
           new Connections(

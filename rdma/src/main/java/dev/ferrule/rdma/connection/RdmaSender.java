@@ -116,7 +116,7 @@ final class RdmaSender extends AbstractSender {
 
   /** Stages the message of a region. {@link #publish} posts it. */
   @Override
-  protected long stage(SendRegion candidate, int length) {
+  public long stage(SendRegion candidate, int length) {
     connection.life().checkOpen();
     if (!(candidate instanceof RdmaSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
@@ -168,7 +168,7 @@ final class RdmaSender extends AbstractSender {
 
   /** Copies a message to the send memory. {@link #publish} posts it. */
   @Override
-  protected long stage(MemorySegment source, long offset, long length) {
+  public long stage(MemorySegment source, long offset, long length) {
     connection.life().checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
@@ -223,7 +223,7 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  protected int staged() {
+  public int staged() {
     return queue.staged();
   }
 

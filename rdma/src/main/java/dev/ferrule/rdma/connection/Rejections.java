@@ -7,9 +7,9 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.spi.PlainText;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
@@ -41,7 +41,7 @@ final class Rejections {
     if (hello.version() != protocol.hello().version()) {
       return versionMismatch(uri, protocol, hello);
     }
-    String text = PlainText.of(hello.payload());
+    String text = new String(hello.payload(), StandardCharsets.UTF_8);
     return switch (hello.kind()) {
       case REJECT -> new ConnectionRejectedException(uri, hello.payload());
       case NO_ROOM ->

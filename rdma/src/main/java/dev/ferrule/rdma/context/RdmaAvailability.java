@@ -44,7 +44,7 @@ public final class RdmaAvailability {
    */
   public static Availability here() {
     if (found) {
-      return Availability.yes();
+      return new Availability.Available();
     }
     Availability now = look();
     if (now.available()) {
@@ -64,7 +64,7 @@ public final class RdmaAvailability {
     if (!found
         || !(failure.getCause() instanceof VerbsException cause)
         || !GONE.contains(cause.errno())) {
-      return Availability.yes();
+      return new Availability.Available();
     }
     found = false;
     return here();
@@ -72,23 +72,24 @@ public final class RdmaAvailability {
 
   private static Availability look() {
     if (!System.getProperty("os.name").equals("Linux")) {
-      return Availability.no("RDMA needs Linux", "run it on Linux");
+      return new Availability.Unavailable("RDMA needs Linux", "run it on Linux");
     }
     try {
       return of(VerbsLibrary.system(), DeviceFiles.system());
     } catch (VerbsException e) {
-      return Availability.no(
+      return new Availability.Unavailable(
           "the devices cannot be listed: " + e.getMessage(),
           "load ib_uverbs and the card's driver");
     } catch (LinkageError e) {
       if (isForbidden(e)) {
-        return Availability.no(
+        return new Availability.Unavailable(
             "the JVM does not permit calls of C functions",
             "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
                 + " --enable-native-access="
                 + "dev.ferrule.posix,dev.ferrule.verbs");
       }
-      return Availability.no("libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
+      return new Availability.Unavailable(
+          "libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
     }
   }
 
@@ -105,7 +106,7 @@ public final class RdmaAvailability {
   private static Availability of(VerbsLibrary library, DeviceFiles files) {
     List<String> devices = library.deviceNames();
     if (devices.isEmpty()) {
-      return Availability.no(
+      return new Availability.Unavailable(
           "there is no RDMA device",
           "load the driver of the card, or create a software device: modprobe rdma_rxe && rdma link"
               + " add rxe0 type rxe netdev eth0; a checkout of Ferrule has the script with-rxe,"
@@ -113,8 +114,9 @@ public final class RdmaAvailability {
     }
     if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
       return Files.exists(CM_DEVICE)
-          ? Availability.no(DeviceFiles.problem(CM_DEVICE), DeviceFiles.fix(CM_DEVICE))
-          : Availability.no("there is no " + CM_DEVICE, "load its module: modprobe rdma_ucm");
+          ? new Availability.Unavailable(DeviceFiles.problem(CM_DEVICE), DeviceFiles.fix(CM_DEVICE))
+          : new Availability.Unavailable(
+              "there is no " + CM_DEVICE, "load its module: modprobe rdma_ucm");
     }
     return ofDevices(library, files);
   }
@@ -125,17 +127,17 @@ public final class RdmaAvailability {
     for (String name : library.deviceNames()) {
       try {
         library.open(name).close();
-        return Availability.yes();
+        return new Availability.Available();
       } catch (VerbsException e) {
         failure = e;
       }
     }
     Optional<Path> forbidden = files.forbidden();
     if (forbidden.isPresent()) {
-      return Availability.no(
+      return new Availability.Unavailable(
           DeviceFiles.problem(forbidden.get()), DeviceFiles.fix(forbidden.get()));
     }
-    return Availability.no(
+    return new Availability.Unavailable(
         "no device can be opened: " + (failure == null ? "there is none" : failure.getMessage()),
         "see ferrule doctor and the kernel's log (dmesg)");
   }

@@ -12,8 +12,8 @@ import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
-import dev.ferrule.spi.PlainText;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -194,7 +194,7 @@ public final class ClientHandshake {
 
   private @Nullable Accepted evaluate(URI uri, Answer received) {
     HandshakeMessage message = received.message;
-    String text = PlainText.of(message.payload());
+    String text = new String(message.payload(), StandardCharsets.UTF_8);
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
       case REJECT -> throw new ConnectionRejectedException(uri, message.payload());

@@ -10,6 +10,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -71,8 +72,8 @@ class ForeignPeerTest {
   void exchangesMessagesOfAllKindsBothWays(WaitStrategy wait, boolean virtual) throws Exception {
     ConnectionOptions options =
         ConnectionOptions.builder()
-            .waitStrategy(wait)
-            .maxMessageSize(16 << 10)
+            .set(StandardOptions.WAIT, wait)
+            .set(StandardOptions.MAX_MESSAGE, 16L << 10)
             .set("ring", "4KiB")
             .build();
     try (Listener listener = Ferrule.listen(URI.create("sm://" + directory), options)) {
@@ -136,7 +137,10 @@ class ForeignPeerTest {
   @Test
   void aMessageThatIsHeldForLongDelaysNoOther() throws Exception {
     ConnectionOptions options =
-        ConnectionOptions.builder().maxMessageSize(16 << 10).set("ring", "4KiB").build();
+        ConnectionOptions.builder()
+            .set(StandardOptions.MAX_MESSAGE, 16L << 10)
+            .set("ring", "4KiB")
+            .build();
     try (Listener listener = Ferrule.listen(URI.create("sm://" + directory), options)) {
       Process peer = start(listener);
       try (Connection connection = listener.accept(PATIENCE)) {

@@ -41,11 +41,11 @@ final class Numbered {
     if (number % 2 == 0) {
       SendRegion region = sender.claim(length);
       write(region.segment(), thread, number, false);
-      sender.batch().add(region);
+      sender.stage(region);
     } else {
       MemorySegment message = MemorySegment.ofArray(new byte[length]);
       write(message, thread, number, false);
-      sender.batch().add(message);
+      sender.stage(message);
     }
   }
 

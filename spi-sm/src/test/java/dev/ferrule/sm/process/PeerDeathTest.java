@@ -35,7 +35,7 @@ class PeerDeathTest extends ProcessTest {
   private static final Duration LONG_ENOUGH = Duration.ofSeconds(1);
 
   private static ConnectionOptions options(WaitStrategy wait) {
-    return ConnectionOptions.builder().waitStrategy(wait).build();
+    return ConnectionOptions.builder().set(StandardOptions.WAIT, wait).build();
   }
 
   /** Sends until there is no more room; returns when the sending thread waits. */
@@ -150,7 +150,7 @@ class PeerDeathTest extends ProcessTest {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, Duration.ofMillis(400))
-            .waitStrategy(WaitStrategy.BLOCK)
+            .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
             .build();
     try (OtherProcess other = OtherProcess.start("listen", address(), "1");
         Connection connection = Ferrule.connect(URI.create(other.line()), impatient)) {
@@ -193,7 +193,7 @@ class PeerDeathTest extends ProcessTest {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, LONG_ENOUGH)
-            .waitStrategy(WaitStrategy.SPIN)
+            .set(StandardOptions.WAIT, WaitStrategy.SPIN)
             .build();
     try (Listener listener = Ferrule.listen(URI.create(address()), impatient);
         OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {

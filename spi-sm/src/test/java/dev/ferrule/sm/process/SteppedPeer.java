@@ -195,7 +195,7 @@ final class SteppedPeer {
       Numbered.send(sender, 0, number, false);
       Numbered.add(sender, 0, number + 1);
       Numbered.add(sender, 0, number + 2);
-      sender.batch().flush();
+      sender.flush();
     }
   }
 

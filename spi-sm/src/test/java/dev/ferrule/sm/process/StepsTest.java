@@ -34,8 +34,10 @@ class StepsTest extends ProcessTest {
 
   private static ConnectionOptions options() {
     return ConnectionOptions.builder()
-        .maxMessageSize(16 * 1024) // so that lines run out, and the receiver must release some
-        .waitStrategy(WaitStrategy.BLOCK) // so that it must be woken,
+        .set(
+            StandardOptions.MAX_MESSAGE,
+            16L * 1024) // so that lines run out, and the receiver must release some
+        .set(StandardOptions.WAIT, WaitStrategy.BLOCK) // so that it must be woken,
         .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO) // and not by a keepalive
         .build();
   }

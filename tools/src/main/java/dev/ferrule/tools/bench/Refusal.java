@@ -48,7 +48,10 @@ final class Refusal {
       throw new ToolException(
           ExitCode.FAILED,
           "the server refused the round: "
-              + PlainText.of(message.asSlice(Long.BYTES).toArray(ValueLayout.JAVA_BYTE)));
+              + PlainText.of(
+                  new String(
+                      message.asSlice(Long.BYTES).toArray(ValueLayout.JAVA_BYTE),
+                      StandardCharsets.UTF_8)));
     }
   }
 }

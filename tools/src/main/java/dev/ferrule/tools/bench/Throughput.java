@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -146,7 +145,6 @@ final class Throughput {
   }
 
   private void sendBatches(long from, long to) {
-    Batch batch = sender.batch();
     int size = content.size();
     MemorySegment bytes = content.bytes();
     int inTurn = batches() * flow.batch();
@@ -155,9 +153,9 @@ final class Throughput {
       for (long turn = Math.min(i + inTurn, to); i < turn; ) {
         for (long end = Math.min(i + flow.batch(), turn); i < end; i++) {
           content.number(i);
-          id = batch.add(bytes, 0, size);
+          id = sender.stage(bytes, 0, size);
         }
-        batch.flush();
+        sender.flush();
       }
       if (flow.unacked() > 0) {
         awaitEarlier(id, 2L * inTurn <= flow.unacked());

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
@@ -66,7 +67,7 @@ class AllocationTest {
   }
 
   private void measure(WaitStrategy wait, Loop loop) throws Exception {
-    ConnectionOptions options = ConnectionOptions.builder().waitStrategy(wait).build();
+    ConnectionOptions options = ConnectionOptions.builder().set(StandardOptions.WAIT, wait).build();
     try (Listener listener = Ferrule.listen(URI.create("sm://" + folder.resolve("app")), options)) {
       Future<Connection> accepted = CompletableFuture.supplyAsync(listener::accept);
       try (Connection connection = Ferrule.connect(listener.uri(), options);

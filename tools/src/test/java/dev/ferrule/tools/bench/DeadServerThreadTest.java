@@ -14,6 +14,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.Receiver;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
@@ -34,7 +35,7 @@ class DeadServerThreadTest {
 
   private static final ConnectionOptions SINGLE =
       ConnectionOptions.builder()
-          .waitStrategy(WaitStrategy.BLOCK)
+          .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
           .set("singleReceiver", "on")
           .build();
 

@@ -52,6 +52,6 @@ class FreshAddressTest {
   }
 
   private static ProviderInfo provider(String scheme, String example) {
-    return new ProviderInfo(scheme, "a test", example, Availability.yes(), List.of());
+    return new ProviderInfo(scheme, "a test", example, new Availability.Available(), List.of());
   }
 }

@@ -10,6 +10,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.tools.support.CommandHandshake;
@@ -44,7 +45,7 @@ class HostileClientTest {
 
   private static final int MAX_MESSAGE = 1 << 20;
   private static final ConnectionOptions PLAIN =
-      ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build();
+      ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build();
 
   @TempDir private Path folder;
 
@@ -56,7 +57,7 @@ class HostileClientTest {
   private void serve(ServerLimits limits, boolean single) {
     URI address = URI.create("sm://" + folder.resolve("app"));
     ConnectionOptions.Builder options =
-        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK);
+        ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK);
     if (single) {
       options.set("singleReceiver", "on");
     }

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ConfiguredAddress;
@@ -41,7 +42,7 @@ class OneWayCallBenchTest {
   private ConfiguredAddress serve(boolean single) {
     ConnectionOptions options =
         ConnectionOptions.builder()
-            .waitStrategy(WaitStrategy.ADAPTIVE)
+            .set(StandardOptions.WAIT, WaitStrategy.ADAPTIVE)
             .set("singleReceiver", single ? "on" : "off")
             .build();
     listener = Ferrule.listen(URI.create("sm://" + folder), options);

@@ -8,6 +8,7 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
@@ -39,7 +40,7 @@ class OverrunBenchTest {
   private ConfiguredAddress serve(boolean single) {
     ConnectionOptions options =
         ConnectionOptions.builder()
-            .waitStrategy(WaitStrategy.BLOCK)
+            .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
             .set("singleReceiver", single ? "on" : "off")
             .build();
     listener = Ferrule.listen(URI.create("sm://" + folder), options);

@@ -9,7 +9,6 @@ import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
@@ -108,9 +107,7 @@ class ThroughputTest {
     doAnswer(call -> completed = Math.max(completed, call.getArgument(0, Long.class)))
         .when(sender)
         .await(anyLong());
-    Batch messages = mock(Batch.class);
-    when(messages.add(any(), anyLong(), anyLong())).thenAnswer(call -> send());
-    when(sender.batch()).thenReturn(messages);
+    when(sender.stage(any(), anyLong(), anyLong())).thenAnswer(call -> send());
     sent = 0; // the preparation sent some
     completed = 0;
     mostOutstanding = 0;

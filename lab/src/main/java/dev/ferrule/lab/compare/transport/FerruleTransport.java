@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare.transport;
 
-import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
@@ -70,7 +69,7 @@ final class FerruleTransport implements TransportUnderTest {
         + VersionProvider.version()
         + ", send, poll"
         + (wait == WaitStrategy.SPIN ? "" : ", receive")
-        + "; Batch.add of copies and flush for batches"
+        + "; stage of copies and flush for batches"
         + (modes().contains(Mode.SEVERAL_SENDERS) ? "; concurrentSenders=on for several" : "")
         + "; wait=block and receive for wake-up";
   }
@@ -121,7 +120,6 @@ final class FerruleTransport implements TransportUnderTest {
 
     private final Connection connection;
     private final Sender sender;
-    private final Batch batch;
     private final Receiver receiver;
     private final @Nullable Consumer<byte[]> witness;
     private final boolean waits;
@@ -133,7 +131,6 @@ final class FerruleTransport implements TransportUnderTest {
       this.witness = witness;
       this.waits = wait != WaitStrategy.SPIN;
       sender = connection.sender();
-      batch = sender.batch();
       receiver = connection.receiver();
     }
 
@@ -150,9 +147,9 @@ final class FerruleTransport implements TransportUnderTest {
     public int trySendBatch(long first, int count, int length) {
       for (int i = 0; i < count; i++) {
         payload.set(LONG, 0, first + i);
-        batch.add(payload, 0, length);
+        sender.stage(payload, 0, length);
       }
-      batch.flush();
+      sender.flush();
       return count;
     }
 
