@@ -176,10 +176,9 @@ public final class Option<T> {
   }
 
   /**
-   * Returns a copy of this option with another default, for a provider with other needs.
+   * {@return a copy of this option with another default, for a provider with other needs}
    *
    * @param value the default
-   * @return an option with the same name and range
    * @throws InvalidOptionException if the value is out of range
    */
   public Option<T> withDefault(T value) {
@@ -232,10 +231,9 @@ public final class Option<T> {
   }
 
   /**
-   * Formats a value as in a URI's query.
+   * {@return the text of a value, as in a URI's query}
    *
    * @param value a value of this option
-   * @return the text of the value
    */
   public String format(T value) {
     return format.formatter.apply(value);

@@ -35,24 +35,20 @@ final class Providers {
   private static Found find() {
     List<ConnectionProvider> providers = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    load(
-        ServiceLoader.load(ConnectionProvider.class, Ferrule.class.getClassLoader()),
-        providers,
-        problems);
+    load(Ferrule.class.getClassLoader(), providers, problems);
     ClassLoader context = Thread.currentThread().getContextClassLoader();
     if (providers.isEmpty() && context != null) {
       // in an application server, only the application's class loader may see the providers
-      load(ServiceLoader.load(ConnectionProvider.class, context), providers, problems);
+      load(context, providers, problems);
     }
     providers.sort(Comparator.comparing(ConnectionProvider::scheme));
     return new Found(List.copyOf(providers), List.copyOf(problems));
   }
 
   private static void load(
-      ServiceLoader<ConnectionProvider> loader,
-      List<ConnectionProvider> providers,
-      List<String> problems) {
-    Iterator<ConnectionProvider> iterator = loader.iterator();
+      ClassLoader loader, List<ConnectionProvider> providers, List<String> problems) {
+    Iterator<ConnectionProvider> iterator =
+        ServiceLoader.load(ConnectionProvider.class, loader).iterator();
     while (true) {
       try {
         if (!iterator.hasNext()) {

@@ -27,9 +27,8 @@ public interface ReceiveRegion extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * Returns the memory that contains this message and others.
+   * {@return the memory that contains this message, at {@link #offset()}, and others}
    *
-   * @return a segment that contains the message at {@link #offset()}
    * @throws IllegalStateException if the region was freed
    */
   MemorySegment buffer();

@@ -24,10 +24,9 @@ public interface SendRegion {
   MemorySegment segment();
 
   /**
-   * Returns the memory that contains this region and others. Only the bytes of this region may be
-   * written.
+   * {@return the memory that contains this region, at {@link #offset()}, and others} Only the bytes
+   * of this region may be written.
    *
-   * @return a segment that contains the region at {@link #offset()}
    * @throws IllegalStateException if the region is not claimed
    */
   MemorySegment buffer();

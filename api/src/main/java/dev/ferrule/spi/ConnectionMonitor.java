@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConnectionMonitor {
 
+  private static final long NOT_COUNTED = Long.MIN_VALUE; // as in Flight Recorder's own events
+
   private static final Set<Connection> OPEN = ConcurrentHashMap.newKeySet();
 
   static {
@@ -98,9 +100,8 @@ public final class ConnectionMonitor {
         event.bytesReceived = counters.bytesReceived();
         event.backPressureStalls = counters.backPressureStalls();
         event.acknowledgements = counters.acknowledgements();
-        event.retransmissions =
-            counters.retransmissions().orElse(ConnectionCountersEvent.NOT_COUNTED);
-        event.wakeupsSent = counters.wakeupsSent().orElse(ConnectionCountersEvent.NOT_COUNTED);
+        event.retransmissions = counters.retransmissions().orElse(NOT_COUNTED);
+        event.wakeupsSent = counters.wakeupsSent().orElse(NOT_COUNTED);
         event.wakeupsReceived = counters.wakeupsReceived();
         event.commit();
       }
@@ -145,8 +146,6 @@ public final class ConnectionMonitor {
   @Period("1 s")
   @StackTrace(false)
   private static final class ConnectionCountersEvent extends ConnectionEvent {
-    static final long NOT_COUNTED = Long.MIN_VALUE; // as in Flight Recorder's own events
-
     @Label("Messages Sent")
     long messagesSent;
 

@@ -31,11 +31,7 @@ public interface ConnectionProvider {
   /** {@return an example of an address} */
   String exampleAddress();
 
-  /**
-   * Returns whether the provider works on this machine. Cheap after the first call; never throws.
-   *
-   * @return available, or the reason and a remedy
-   */
+  /** {@return whether the provider works on this machine} Cheap after the first; never throws. */
   Availability availability();
 
   /**
