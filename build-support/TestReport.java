@@ -25,12 +25,12 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, the failed
- * parts, and the counts in the last line. Reads Surefire's reports of each module that are newer
- * than the run's folder, and the files PART/ATTEMPT/results.tsv in it, which {@code ResultLog}
- * writes, or PART/skipped, which has the reason. Writes target/flaky-tests.txt. Exits with 1 if a
- * part or a test failed, if more than {@value #FLAKY_LIMIT} tests were flaky, if a test of a leak
- * was flaky, or if none passed.
+ * Summarizes a run of ./test: the slowest classes, the skipped tests and why, the flaky ones, the
+ * failed ones, the failed parts, and the counts in the last line. Reads Surefire's reports of each
+ * module that are newer than the run's folder, and the files PART/ATTEMPT/results.tsv in it, which
+ * {@code ResultLog} writes, or PART/skipped, which has the reason. Writes target/flaky-tests.txt.
+ * Exits with 1 if a part or a test failed, if more than {@value #FLAKY_LIMIT} tests were flaky, if
+ * a test of a leak was flaky, or if none passed.
  *
  * <p>Arguments: the run's folder, and the names of the parts that failed.
  */
@@ -87,6 +87,7 @@ class TestReport {
     }
 
     printSlowest(tests);
+    print("Skipped tests", with(tests, Outcome.SKIPPED));
     List<Test> flaky = with(tests, Outcome.FLAKY);
     print("Flaky tests, which passed when they were repeated", flaky);
     Files.write(Path.of("target", "flaky-tests.txt"), flaky.stream().map(Test::label).toList());
@@ -103,6 +104,9 @@ class TestReport {
     }
     long skipped = with(tests, Outcome.SKIPPED).size();
     long passed = tests.size() - failed.size() - skipped;
+    if (passed == 0) {
+      System.out.println("No test has passed; if none ran, check the names given by -Dtest or --tests.");
+    }
     System.out.println(
         passed + " passed, " + failed.size() + " failed, " + skipped + " skipped" + skippedParts);
     boolean isGreen =
@@ -200,7 +204,8 @@ class TestReport {
                 outcome,
                 fields[4]);
         tests.putIfAbsent(fields[3], test);
-        if (outcome == Outcome.FLAKY) {
+        // a test that failed, and is skipped when it is repeated, has not passed
+        if (outcome == Outcome.FLAKY || outcome == Outcome.SKIPPED && repeated.contains(fields[3])) {
           failed.add(fields[3]);
         } else {
           passed.add(fields[3]);

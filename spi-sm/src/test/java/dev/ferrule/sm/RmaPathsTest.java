@@ -16,6 +16,7 @@ import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.libc.LibC;
@@ -28,6 +29,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -74,8 +76,13 @@ class RmaPathsTest {
   }
 
   private Pair connect(SmProvider provider, String clientChoice, String serverChoice) {
-    ConnectionOptions client = ConnectionOptions.builder().set("rma", clientChoice).build();
-    ConnectionOptions server = ConnectionOptions.builder().set("rma", serverChoice).build();
+    return connect(
+        provider,
+        ConnectionOptions.builder().set("rma", clientChoice).build(),
+        ConnectionOptions.builder().set("rma", serverChoice).build());
+  }
+
+  private Pair connect(SmProvider provider, ConnectionOptions client, ConnectionOptions server) {
     try (Listener listener = provider.listen(addresses.listenAddress(), server)) {
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), client));
@@ -336,7 +343,14 @@ class RmaPathsTest {
 
   /** A write of the peer to the memory that has begun, in the driver, and does not return. */
   private final class Writing implements AutoCloseable {
-    final Pair pair = connect(withKnem, "knem");
+    /** No close may give up before its test has looked. */
+    final ConnectionOptions options =
+        ConnectionOptions.builder()
+            .set("rma", "knem")
+            .set(StandardOptions.CLOSE_TIMEOUT, Duration.ofMinutes(4))
+            .build();
+
+    final Pair pair = connect(withKnem, options, options);
     final ExposedMemory exposed =
         pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.WRITE);
     final RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));

@@ -309,7 +309,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(3), Duration.ZERO, Duration.ofMinutes(2)));
+                Duration.ofSeconds(6), Duration.ZERO, Duration.ofMinutes(2)));
     List<ControlChannel> silent = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       ControlChannel channel = raw(host);
@@ -339,7 +339,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(3)));
+                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(6)));
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
@@ -352,7 +352,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(3)));
+                Duration.ofMinutes(2), Duration.ZERO, Duration.ofSeconds(6)));
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
@@ -365,7 +365,7 @@ class EvaluationHostTest {
               }
             })
         .isInstanceOf(IOException.class);
-    await(() -> problems.stream().anyMatch(line -> line.contains("was sent in 3000 ms")));
+    await(() -> problems.stream().anyMatch(line -> line.contains("was sent in 6000 ms")));
     await(running::isEmpty);
     connectPatiently(host).start(PROVIDER, SETTINGS, line -> {});
   }
