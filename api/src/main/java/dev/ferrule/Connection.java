@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads:</b> the Sender and the Receiver are each used by one thread at a time, which may
  * be the same one. Every other method of this interface may be called by any thread.
  *
- * <p><b>Memory:</b> closing the connection unmaps all memory that it has lent to the program.
+ * <p><b>Memory:</b> closing the connection takes back all memory that it has lent to the program.
  * Access after that throws {@link IllegalStateException} and never crashes the JVM.
  */
 public interface Connection extends AutoCloseable {

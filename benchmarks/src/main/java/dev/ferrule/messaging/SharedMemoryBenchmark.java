@@ -151,6 +151,17 @@ public class SharedMemoryBenchmark implements MessageHandler {
     return pollBatch();
   }
 
+  /** Claims, writes and stages 32 messages, flushes them, and polls them with one call. */
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public long claimStageFlushPollBatch() {
+    for (int i = 0; i < BATCH; i++) {
+      sender.stage(claimAndWrite());
+    }
+    sender.flush();
+    return pollBatch();
+  }
+
   /** Claims, writes and sends a message, receives and frees it. */
   @Benchmark
   public long claimSendReceiveFree() {
@@ -168,9 +179,13 @@ public class SharedMemoryBenchmark implements MessageHandler {
   }
 
   private void claimAndSend() {
+    sender.sendAsync(claimAndWrite());
+  }
+
+  private SendRegion claimAndWrite() {
     SendRegion region = sender.claim(length);
     region.buffer().set(LONG, region.offset(), ++number);
-    sender.sendAsync(region);
+    return region;
   }
 
   @Override
