@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A client of the sm protocol, written from docs/sm.md alone: connects to an endpoint and sends every message back.
+ * A client of the sm protocol, written from docs/sm.md alone: connects to an endpoint and sends every message back, those of
+ * the peer's first sender in its own first ring, and those of its second sender in a lane.
  *
  *   sm_echo ENDPOINT   where ENDPOINT is the directory PATH/PID/ID of a listener
  *
@@ -24,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION = 2, CONNECT = 1, ACCEPT = 2, ACK = 4 };
+enum { VERSION = 3, RMA_VERSION = 2, CONNECT = 1, ACCEPT = 2, ACK = 4 };
 enum { KEEPALIVE = 1, WAKEUP = 2, CLOSED = 3, KEEPALIVE_REPLY = 4 };
 enum { EMPTY = 0, INLINE = 1, LINES = 2, PADDING = 3 };
 enum { LINE = 64, PAGE = 4096, RMA_SIZE = 20480, MY_ID = 1, GENERATION = 4711 };
 
 /* offsets in ring */
 enum { MAGIC_AT = 0, VERSION_AT = 8, GENERATION_AT = 16, PEER_GENERATION_AT = 24, SHIFT_AT = 32, LINES_AT = 36, MAX_AT = 40,
-       SENDER_ASLEEP = 256, SENDER_CLOSED = 260, CONSUMED = 512, HELD = 520, RECEIVER_ASLEEP = 768, RELEASES = 4096 };
+       LANES_AT = 44, SENDER_ASLEEP = 256, SENDER_CLOSED = 260, SENDER_LANES = 264, CONSUMED = 512, HELD = 520, RECEIVER_ASLEEP = 768, RELEASES = 4096 };
 
 static void fail(const char *what) {
   fprintf(stderr, "sm_echo: %s: %s\n", what, strerror(errno));
@@ -45,15 +46,20 @@ static long check(long result, const char *what) {
 
 static long page_up(long n) { return (n + PAGE - 1) & -PAGE; }
 
-/* One direction: made by the side that receives. */
+/* The first ring of a direction, or a lane: in memory of the side that receives. */
 struct direction {
-  char *memory;    /* of the whole file */
+  struct direction *first; /* has the words that stand for all */
+  char *memory;    /* of the ring; of the first one, also of the whole file */
   char *records;
   char *buffer;
   uint64_t size;   /* of the records */
   uint32_t entries; /* of the release ring */
   uint32_t lines;
   uint32_t max_message;
+  /* of the side that sends */
+  uint64_t tail, next_line, out, freed;
+  /* of the side that receives */
+  uint64_t position, released;
 };
 
 static uint64_t *u64(struct direction *d, long offset) { return (uint64_t *)(d->memory + offset); }
@@ -65,6 +71,7 @@ static long ring_size(uint64_t records) {
 }
 
 static void place(struct direction *d) {
+  d->first = d;
   d->size = 1ull << *u32(d, SHIFT_AT);
   d->entries = d->size / 128 > 8 ? d->size / 128 : 8;
   d->lines = *u32(d, LINES_AT);
@@ -73,18 +80,28 @@ static void place(struct direction *d) {
   d->buffer = d->memory + ring_size(d->size) + RMA_SIZE;
 }
 
+/* The only lane of a direction that is used. */
+static void place_lane(struct direction *lane, struct direction *first) {
+  *lane = *first;
+  lane->first = first;
+  lane->memory = first->buffer + page_up((long)first->lines * LINE);
+  lane->records = lane->memory + (first->records - first->memory);
+  lane->buffer = lane->memory + page_up(ring_size(first->size));
+}
+
 static int make_memory(struct direction *d) {
   const int shift = 13;
   const uint32_t lines = 1024, longest = 16384;
   long size = ring_size(1ull << shift) + RMA_SIZE + page_up((long)lines * LINE);
+  long lane = page_up(ring_size(1ull << shift)) + page_up((long)lines * LINE);
   int fd = check(memfd_create("sm_echo", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
-  check(ftruncate(fd, size), "ftruncate");
+  check(ftruncate(fd, size + lane), "ftruncate");
   check(-posix_fallocate(fd, 0, size), "posix_fallocate");
   check(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), "F_ADD_SEALS");
-  d->memory = mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  d->memory = mmap(0, size + lane, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (d->memory == MAP_FAILED) fail("mmap");
   char *rma = d->memory + ring_size(1ull << shift);
-  *(uint32_t *)(rma + 8) = VERSION;
+  *(uint32_t *)(rma + 8) = RMA_VERSION;
   *(uint64_t *)(rma + 16) = GENERATION;
   memcpy(rma, "FerruRMA", 8);
   *u32(d, VERSION_AT) = VERSION;
@@ -92,6 +109,7 @@ static int make_memory(struct direction *d) {
   *u32(d, SHIFT_AT) = shift;
   *u32(d, LINES_AT) = lines;
   *u32(d, MAX_AT) = longest;
+  *u32(d, LANES_AT) = 1;
   place(d);
   __atomic_store_n(u64(d, MAGIC_AT), 0x21656c7572726546ull, __ATOMIC_RELEASE);
   return fd;
@@ -115,7 +133,7 @@ static void make_endpoint(const char *server) {
   int lock = check(open("lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600), "lock");
   struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   check(fcntl(lock, F_OFD_SETLK, &all), "F_OFD_SETLK");
-  int n = snprintf(line, sizeof line, "client   of process %d, protocol version 2\n", getpid());
+  int n = snprintf(line, sizeof line, "client   of process %d, protocol version 3\n", getpid());
   check(pwrite(lock, line, n, 0), "pwrite");
   check(mkdir("conns", 0700) | chmod("conns", 01700), "conns");
   check(mkfifo("fifo", 0600), "mkfifo");
@@ -209,19 +227,29 @@ static void answer_keepalives(void) {
     if ((header & 15) == KEEPALIVE) notify_peer(KEEPALIVE_REPLY);
 }
 
-static void wake(struct direction *d, long flag) {
+/* Wakes the receiver of all rings, and clears the flag afterwards: see "Several senders". */
+static void wake_receiver(struct direction *d) {
+  uint32_t *flag = u32(d->first, RECEIVER_ASLEEP);
   __atomic_thread_fence(__ATOMIC_SEQ_CST); /* this process is not registered for membarrier */
-  if (!__atomic_load_n(u32(d, flag), __ATOMIC_RELAXED)) return;
-  uint32_t number = __atomic_exchange_n(u32(d, flag), 0, __ATOMIC_SEQ_CST);
+  uint32_t number = __atomic_load_n(flag, __ATOMIC_RELAXED);
+  if (!number) return;
+  long woken = 1;
   if (number & 1)
-    syscall(SYS_futex, u32(d, flag), FUTEX_WAKE, 1, 0, 0, 0);
-  else if (number)
+    woken = syscall(SYS_futex, flag, FUTEX_WAKE, 1, 0, 0, 0);
+  else
     notify_peer(WAKEUP);
+  __atomic_compare_exchange_n(flag, &number, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  if (woken < 1) syscall(SYS_futex, flag, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+static void wake_sender(struct direction *d) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (!__atomic_load_n(u32(d, SENDER_ASLEEP), __ATOMIC_RELAXED)) return;
+  if (__atomic_exchange_n(u32(d, SENDER_ASLEEP), 0, __ATOMIC_SEQ_CST)) notify_peer(WAKEUP);
 }
 
 /* -- sending ----------------------------------------------------------------------------------------------------------- */
 
-static uint64_t tail, next_line;
 static struct direction *incoming;
 
 /* While this side waits. */
@@ -258,27 +286,27 @@ static void store(struct direction *d, uint64_t position, uint64_t header) {
 }
 
 static void skip(struct direction *d, uint64_t size) {
-  await_room(d, tail + size);
-  store(d, tail + size, EMPTY);
-  store(d, tail, size << 4 | PADDING);
-  tail += size;
+  await_room(d, d->tail + size);
+  store(d, d->tail + size, EMPTY);
+  store(d, d->tail, size << 4 | PADDING);
+  d->tail += size;
 }
 
 static char *reserve(struct direction *d, uint64_t size) {
   uint64_t held;
   for (;;) {
-    await_room(d, tail + size);
-    uint64_t at = barrier(d, tail, &held);
-    if (tail + size <= at) return d->records + (tail & (d->size - 1));
-    skip(d, at == tail ? held : at - tail);
+    await_room(d, d->tail + size);
+    uint64_t at = barrier(d, d->tail, &held);
+    if (d->tail + size <= at) return d->records + (d->tail & (d->size - 1));
+    skip(d, at == d->tail ? held : at - d->tail);
   }
 }
 
 static void publish(struct direction *d, uint64_t size, uint64_t header) {
-  store(d, tail + size, EMPTY);
-  store(d, tail, header);
-  tail += size;
-  wake(d, RECEIVER_ASLEEP);
+  store(d, d->tail + size, EMPTY);
+  store(d, d->tail, header);
+  d->tail += size;
+  wake_receiver(d);
 }
 
 static void send_message(struct direction *d, const char *bytes, uint64_t length) {
@@ -290,39 +318,36 @@ static void send_message(struct direction *d, const char *bytes, uint64_t length
     return;
   }
   /* Lines in turn; one message at a time, so all lines are free when the release ring says that the last one is. */
-  static uint64_t out, freed;
-  while (freed < out) {
-    uint32_t lap = freed / d->entries + 1 & 255;
-    if (__atomic_load_n(u32(d, RELEASES + 4 * (freed % d->entries)), __ATOMIC_ACQUIRE) >> 24 == lap) freed++;
+  while (d->freed < d->out) {
+    uint32_t lap = d->freed / d->entries + 1 & 255;
+    if (__atomic_load_n(u32(d, RELEASES + 4 * (d->freed % d->entries)), __ATOMIC_ACQUIRE) >> 24 == lap) d->freed++;
     else idle();
   }
   uint64_t count = (length + LINE - 1) / LINE;
-  if (next_line + count > d->lines) next_line = 0;
+  if (d->next_line + count > d->lines) d->next_line = 0;
   reserve(d, 8);
-  memcpy(d->buffer + next_line * LINE, bytes, length);
-  publish(d, 8, length << 32 | next_line << 8 | LINES);
-  next_line += count;
-  out++;
+  memcpy(d->buffer + d->next_line * LINE, bytes, length);
+  publish(d, 8, length << 32 | d->next_line << 8 | LINES);
+  d->next_line += count;
+  d->out++;
 }
 
 /* -- receiving --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t position, released;
-
 static uint64_t look(struct direction *d) {
-  return __atomic_load_n((uint64_t *)(d->records + (position & (d->size - 1))), __ATOMIC_ACQUIRE);
+  return __atomic_load_n((uint64_t *)(d->records + (d->position & (d->size - 1))), __ATOMIC_ACQUIRE);
 }
 
 static void consumed(struct direction *d, uint64_t size) {
-  position += size;
-  __atomic_store_n(u64(d, CONSUMED), position, __ATOMIC_RELEASE);
-  wake(d, SENDER_ASLEEP);
+  d->position += size;
+  __atomic_store_n(u64(d, CONSUMED), d->position, __ATOMIC_RELEASE);
+  wake_sender(d);
 }
 
 /* Sends the next message back; returns 0 if there is none. */
 static int echo(struct direction *in, struct direction *out) {
   uint64_t header = look(in);
-  char *record = in->records + (position & (in->size - 1));
+  char *record = in->records + (in->position & (in->size - 1));
   switch (header & 15) {
     case INLINE:
       send_message(out, record + 8, header >> 4);
@@ -332,10 +357,10 @@ static int echo(struct direction *in, struct direction *out) {
       uint32_t line = header >> 8 & 0xffffff;
       send_message(out, in->buffer + (uint64_t)line * LINE, header >> 32);
       consumed(in, 8);
-      uint32_t lap = released / in->entries + 1 & 255;
-      __atomic_store_n(u32(in, RELEASES + 4 * (released % in->entries)), line | lap << 24, __ATOMIC_RELEASE);
-      released++;
-      wake(in, SENDER_ASLEEP);
+      uint32_t lap = in->released / in->entries + 1 & 255;
+      __atomic_store_n(u32(in, RELEASES + 4 * (in->released % in->entries)), line | lap << 24, __ATOMIC_RELEASE);
+      in->released++;
+      wake_sender(in);
       return 1;
     }
     case PADDING:
@@ -355,12 +380,25 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: sm_echo PATH/PID/ID\n");
     return 2;
   }
-  struct direction in = {0}, out = {0};
+  struct direction in = {0}, out = {0}, in_lane, out_lane;
   incoming = &in;
   make_endpoint(arguments[1]);
   int memory = make_memory(&in);
   handshake(memory, &out);
-  while (echo(&in, &out) || !__atomic_load_n(u32(&in, SENDER_CLOSED), __ATOMIC_ACQUIRE) || look(&in)) {
+  place_lane(&in_lane, &in);
+  if (*u32(&out, LANES_AT) > 0) {
+    place_lane(&out_lane, &out);
+    check(madvise(out_lane.memory, page_up(ring_size(out.size)) + page_up((long)out.lines * LINE), MADV_POPULATE_WRITE),
+          "MADV_POPULATE_WRITE");
+  }
+  for (;;) {
+    int closed = __atomic_load_n(u32(&in, SENDER_CLOSED), __ATOMIC_ACQUIRE);
+    int found = echo(&in, &out);
+    if (__atomic_load_n(u64(&in, SENDER_LANES), __ATOMIC_ACQUIRE) & 1) {
+      if (!(*u64(&out, SENDER_LANES) & 1)) __atomic_fetch_or(u64(&out, SENDER_LANES), 1, __ATOMIC_SEQ_CST);
+      found |= echo(&in_lane, &out_lane);
+    }
+    if (closed && !found) break; /* all rings were empty after the last message of each */
     answer_keepalives();
     sched_yield();
   }

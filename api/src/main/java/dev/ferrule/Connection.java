@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> the Sender and the Receiver are each used by one thread at a time, which may
- * be the same one. Every other method of this interface may be called by any thread.
+ * <p><b>Threads:</b> each Sender and the Receiver are used by one thread at a time, which may be
+ * the same one. Every other method of this interface may be called by any thread.
  *
  * <p><b>Memory:</b> closing the connection takes back all memory that it has lent to the program.
  * Access after that throws {@link IllegalStateException} and never crashes the JVM.
@@ -44,6 +44,19 @@ public interface Connection extends AutoCloseable {
 
   /** {@return the sending half of this connection; always the same object} */
   Sender sender();
+
+  /**
+   * Opens a further Sender, for another thread. Its messages arrive in their order; with those of
+   * other Senders there is none. A thread that stops or waits for room delays no other Sender. To
+   * let many threads share few Senders, keep these in a queue, from which a thread takes one.
+   *
+   * @return the Sender, to be closed by the program, or with the connection
+   * @throws ResourceExhaustedException if all that the peer permits are open, or memory is lacking
+   * @throws UnsupportedOperationException if the provider has one Sender for each connection
+   */
+  default Sender newSender() {
+    throw new UnsupportedOperationException("this provider has no further senders: " + uri());
+  }
 
   /** {@return the receiving half of this connection; always the same object} */
   Receiver receiver();

@@ -63,19 +63,20 @@ import org.jspecify.annotations.Nullable;
  * and, if it waits for space, {@link IllegalStateException} if this program has claimed all buffer
  * space, so that the wait could never end. A length above {@link #maxMessageSize()} causes {@link
  * MessageTooLongException}, a negative one {@link IllegalArgumentException} or, for a part of a
- * segment, {@link IndexOutOfBoundsException}. The methods name only what they throw beyond that.
+ * segment, {@link IndexOutOfBoundsException}. A region that is not claimed, as it was already sent
+ * or aborted, causes {@link IllegalStateException}; a region of another Sender, or a shorter one
+ * than the length, and an id that this Sender never returned, {@link IllegalArgumentException}. The
+ * methods name only what they throw beyond that.
  *
  * <p><b>Threads:</b> one thread at a time may use a Sender; it may be another one than that of the
- * {@link Receiver}. Only {@link Connection#close()} may be called concurrently: it makes a blocked
- * call throw {@link ConnectionClosedException}. A provider may have an option that permits several
- * threads to use a Sender concurrently, such as {@code concurrentSenders=on} of {@code sm}. Then
- * messages of one thread stay in order, any thread may send or abort a region, {@code stage} sends
- * at once, and a close ends all blocked calls. Without that option, concurrent use by two threads
- * loses messages and corrupts the connection's memory. With assertions ({@code -ea}) or the system
- * property {@code ferrule.checkThreads=true} the second thread gets an {@link
- * IllegalStateException} that names both threads. Otherwise there is no check, and no cost.
+ * {@link Receiver}, or of another Sender that {@link Connection#newSender} has opened. Only {@link
+ * Connection#close()} may be called concurrently: it makes a blocked call throw {@link
+ * ConnectionClosedException}. Concurrent use by two threads loses messages and corrupts the
+ * connection's memory. With assertions ({@code -ea}) or the system property {@code
+ * ferrule.checkThreads=true} the second thread gets an {@link IllegalStateException} that names
+ * both threads. Otherwise there is no check, and no cost.
  */
-public interface Sender {
+public interface Sender extends AutoCloseable {
 
   /**
    * {@return the maximum length of a message on this connection in bytes, which the peer
@@ -117,10 +118,10 @@ public interface Sender {
    *
    * @param region a region claimed from this Sender
    * @return the message's id
-   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
-   * @throws IllegalArgumentException if the region belongs to another connection
    */
-  long sendAsync(SendRegion region);
+  default long sendAsync(SendRegion region) {
+    return sendAsync(region, region.length());
+  }
 
   /**
    * Sends the first bytes of a claimed region. Does not wait.
@@ -128,9 +129,8 @@ public interface Sender {
    * @param region a region claimed from this Sender
    * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id
-   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
-   * @throws IllegalArgumentException if the region belongs to another connection, or the length is
-   *     out of range
+   * @throws IllegalArgumentException if the region belongs to another Sender, or the length is out
+   *     of range
    */
   long sendAsync(SendRegion region, int length);
 
@@ -167,7 +167,6 @@ public interface Sender {
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
-   * @throws IndexOutOfBoundsException if the range is not within the segment
    */
   long send(MemorySegment source, long offset, long length);
 
@@ -176,10 +175,10 @@ public interface Sender {
    *
    * @param region a region claimed from this Sender
    * @return the message's id, not complete before the next flush
-   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
-   * @throws IllegalArgumentException if the region belongs to another connection
    */
-  long stage(SendRegion region);
+  default long stage(SendRegion region) {
+    return stage(region, region.length());
+  }
 
   /**
    * Stages the first bytes of a claimed region.
@@ -187,9 +186,8 @@ public interface Sender {
    * @param region a region claimed from this Sender
    * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id, not complete before the next flush
-   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
-   * @throws IllegalArgumentException if the region belongs to another connection, or the length is
-   *     out of range
+   * @throws IllegalArgumentException if the region belongs to another Sender, or the length is out
+   *     of range
    */
   long stage(SendRegion region, int length);
 
@@ -211,7 +209,6 @@ public interface Sender {
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id, not complete before the next flush
-   * @throws IndexOutOfBoundsException if the range is not within the segment
    */
   long stage(MemorySegment source, long offset, long length);
 
@@ -227,7 +224,6 @@ public interface Sender {
    * {@return whether a message is complete, so that its memory may be reused}
    *
    * @param id an id that this Sender returned
-   * @throws IllegalArgumentException if this Sender never returned the id
    */
   boolean isComplete(long id);
 
@@ -236,7 +232,6 @@ public interface Sender {
    * the message is staged, flushes first.
    *
    * @param id an id that this Sender returned
-   * @throws IllegalArgumentException if this Sender never returned the id
    */
   void await(long id);
 
@@ -246,7 +241,14 @@ public interface Sender {
    * @param id an id that this Sender returned
    * @param timeout the maximum time to wait; zero or less does not wait
    * @throws OperationTimeoutException if the message was not complete within the timeout
-   * @throws IllegalArgumentException if this Sender never returned the id
    */
   void await(long id, Duration timeout);
+
+  /**
+   * Gives a Sender of {@link Connection#newSender} back: flushes, and aborts claimed regions; later
+   * calls throw {@link IllegalStateException}. Does nothing to {@link Connection#sender()}, which
+   * is closed with the connection, nor to a closed one.
+   */
+  @Override
+  default void close() {}
 }

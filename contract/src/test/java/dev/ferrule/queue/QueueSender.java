@@ -130,11 +130,6 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   }
 
   @Override
-  public long sendAsync(SendRegion region) {
-    return sendAsync(region, region.length());
-  }
-
-  @Override
   public long sendAsync(SendRegion region, int length) {
     synchronized (lock) {
       long id = stage(region, length);
@@ -176,11 +171,6 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
       }
     }
     return slot;
-  }
-
-  @Override
-  public long stage(SendRegion region) {
-    return stage(region, region.length());
   }
 
   @Override

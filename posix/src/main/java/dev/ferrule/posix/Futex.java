@@ -71,7 +71,7 @@ public final class Futex {
   /** Wakes the thread that sleeps or is about to: sets the word to 0 first. */
   public void release() {
     WORD.setOpaque(RawMemory.ALL, address, 0);
-    wake(address);
+    boolean ignored = wake(address);
   }
 
   /**
@@ -79,9 +79,10 @@ public final class Futex {
    * word has changed before.
    *
    * @param address the word's address
+   * @return whether a thread slept
    */
-  public static void wake(long address) {
-    Posix.futexWake(address);
+  public static boolean wake(long address) {
+    return Posix.futexWake(address);
   }
 
   /**

@@ -679,22 +679,23 @@ public final class Posix {
    * @param timespec the timespec, or 0
    */
   public static void futexWait(long address, int value, long timespec) {
-    futex(address, FUTEX_WAIT, value, timespec);
+    long ignored = futex(address, FUTEX_WAIT, value, timespec);
   }
 
   /**
    * Wakes a thread that sleeps on a word. Allocates nothing.
    *
    * @param address the word
+   * @return whether there was one
    */
-  public static void futexWake(long address) {
-    futex(address, FUTEX_WAKE, 1, 0);
+  public static boolean futexWake(long address) {
+    return futex(address, FUTEX_WAKE, 1, 0) > 0;
   }
 
   /** Takes addresses instead of segments, for which compiled code would allocate objects. */
-  private static void futex(long address, int operation, int value, long timespec) {
+  private static long futex(long address, int operation, int value, long timespec) {
     try {
-      long ignored = (long) FUTEX.invokeExact(SYS_FUTEX, address, operation, value, timespec);
+      return (long) FUTEX.invokeExact(SYS_FUTEX, address, operation, value, timespec);
     } catch (Throwable e) {
       throw NativeFunction.unexpected(e);
     }

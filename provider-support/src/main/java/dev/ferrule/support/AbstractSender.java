@@ -7,7 +7,6 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.net.URI;
 import java.time.Duration;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +19,7 @@ public abstract class AbstractSender implements Sender {
   public static final int FULL = -2;
 
   private final int maxMessageSize;
-  private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
+  private volatile long stalls; // written by one thread at a time
   private @Nullable AwaitedRoom room; // of a program that waits for it by readiness
 
   /**
@@ -68,7 +67,7 @@ public abstract class AbstractSender implements Sender {
   /** Publishes all staged messages. */
   protected abstract void publish();
 
-  /** {@return the id of the message staged last, by any thread; ids start at 1} */
+  /** {@return the id of the message staged last; ids start at 1} */
   protected abstract long lastId();
 
   @Override
@@ -80,7 +79,7 @@ public abstract class AbstractSender implements Sender {
   public final @Nullable SendRegion tryClaim(int length) {
     int place = checkAndReserve(length);
     if (place == FULL) {
-      stalls.increment();
+      stalls++;
       flush(); // what is staged occupies space, and the peer frees only what it has received
       place = reserveAfterRequest(length);
     }
@@ -178,7 +177,7 @@ public abstract class AbstractSender implements Sender {
 
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
   protected final void stalled() {
-    stalls.increment();
+    stalls++;
     onRoom(); // a thread that waits may use up the request of the readiness
     flush();
   }
@@ -187,13 +186,10 @@ public abstract class AbstractSender implements Sender {
    * Shows room to a program that uses readiness. To be called when the sender is created.
    *
    * @param readiness the readiness
-   * @param severalThreads whether several threads send: then each of them waits for itself
    */
-  public final void showRoom(ReadinessDescriptor readiness, boolean severalThreads) {
-    room =
-        new AwaitedRoom(
-            readiness.source(this::requestRoom, () -> false), // tryClaim looks once more
-            severalThreads);
+  public final void showRoom(ReadinessDescriptor readiness) {
+    // tryClaim looks once more
+    room = new AwaitedRoom(readiness.source(this::requestRoom, () -> false));
   }
 
   /** Shows that there may be room, or that the connection has ended. By any thread. */
@@ -234,20 +230,10 @@ public abstract class AbstractSender implements Sender {
   }
 
   @Override
-  public final long sendAsync(SendRegion region) {
-    return sendAsync(region, region.length());
-  }
-
-  @Override
   public final long sendAsync(SendRegion region, int length) {
     long id = stage(region, length);
     publish();
     return id;
-  }
-
-  @Override
-  public final long stage(SendRegion region) {
-    return stage(region, region.length());
   }
 
   @Override
@@ -260,6 +246,6 @@ public abstract class AbstractSender implements Sender {
 
   /** {@return how often there was no space} */
   public final long stalls() {
-    return stalls.sum();
+    return stalls;
   }
 }

@@ -56,16 +56,6 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public long sendAsync(SendRegion region) {
-    use.begin();
-    try {
-      return sender.sendAsync(region);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
   public long sendAsync(SendRegion region, int length) {
     use.begin();
     try {
@@ -90,16 +80,6 @@ final class CheckedSender implements Sender {
     use.begin();
     try {
       return sender.send(source, offset, length);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
-  public long stage(SendRegion region) {
-    use.begin();
-    try {
-      return sender.stage(region);
     } finally {
       use.end();
     }
@@ -170,6 +150,16 @@ final class CheckedSender implements Sender {
     use.begin();
     try {
       sender.await(id, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public void close() {
+    use.begin();
+    try {
+      sender.close();
     } finally {
       use.end();
     }

@@ -41,6 +41,11 @@ abstract class LentRegion {
     lent = false;
   }
 
+  /** {@return whether the region is lent to the program} */
+  public final boolean isLent() {
+    return lent;
+  }
+
   /**
    * Checks that the region is lent to the program.
    *

@@ -21,12 +21,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one direction of a connection, in one file of the receiving side: the ring, the
- * area for remote memory access, the payload lines, and the memory that is allocated on demand: the
- * buffer for fragments, and memory that the program allocates to expose.
+ * The memory of one direction of a connection, in one file of the receiving side: the first ring,
+ * the area for remote memory access, the payload lines, and the memory that is allocated on demand:
+ * lanes, the buffer for fragments, and memory that the program allocates to expose.
  *
  * @param mapping the file, mapped
- * @param layout the layout of ring and lines
+ * @param layout the layout of a ring and its lines
+ * @param lanes the number of further rings with their lines, which the sending side allocates
  * @param flags the flags of the process that created it
  * @param generation distinguishes it from that of an earlier connection of the same name
  * @param peerGeneration the generation of the opposite direction, or 0
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 record SharedRing(
     SharedMapping mapping,
     RingLayout layout,
+    int lanes,
     int flags,
     long generation,
     long peerGeneration,
@@ -48,15 +50,16 @@ record SharedRing(
   static final long MAX_POPULATED = 8 << 20;
 
   /**
-   * The address space for remote memory access that is allocated on demand.
+   * The address space that is allocated on demand.
    *
-   * @param buffer for fragments
+   * @param lanes the number of lanes
+   * @param rmaBuffer for fragments
    * @param allocatable for memory that the program allocates to expose
    */
-  record RmaSizes(long buffer, long allocatable) {
+  record OnDemand(int lanes, long rmaBuffer, long allocatable) {
 
-    RmaSizes {
-      buffer = rounded(buffer);
+    OnDemand {
+      rmaBuffer = rounded(rmaBuffer);
       allocatable = rounded(allocatable);
     }
 
@@ -66,15 +69,15 @@ record SharedRing(
   }
 
   /** Creates the file of a direction. */
-  static SealedFile createFile(RingLayout layout, RmaSizes rma) {
-    long allocated = allocatedSize(layout);
-    return SealedFile.create(allocated + rma.buffer() + rma.allocatable(), allocated);
+  static SealedFile createFile(RingLayout layout, OnDemand more) {
+    long size = rmaBufferOffset(layout, more.lanes()) + more.rmaBuffer() + more.allocatable();
+    return SealedFile.create(size, allocatedSize(layout));
   }
 
   static SharedRing create(
       SealedFile file,
       RingLayout layout,
-      RmaSizes sizes,
+      OnDemand sizes,
       boolean hasReadiness,
       long peerGeneration,
       @Nullable Knem knem,
@@ -97,7 +100,7 @@ record SharedRing(
   private static SharedRing create(
       SharedMapping mapping,
       RingLayout layout,
-      RmaSizes sizes,
+      OnDemand sizes,
       boolean hasReadiness,
       long peerGeneration,
       @Nullable Knem knem) {
@@ -105,10 +108,10 @@ record SharedRing(
         (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
             | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    RmaArea rma = rmaArea(mapping, layout, sizes.allocatable(), Credentials.own());
+    RmaArea rma = rmaArea(mapping, layout, sizes.lanes(), sizes.allocatable(), Credentials.own());
     rma.writeDescriptor(generation, knem);
-    layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration);
-    return new SharedRing(mapping, layout, flags, generation, peerGeneration, rma);
+    layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration, sizes.lanes());
+    return new SharedRing(mapping, layout, sizes.lanes(), flags, generation, peerGeneration, rma);
   }
 
   /**
@@ -148,19 +151,21 @@ record SharedRing(
 
   private static SharedRing attach(
       SharedMapping mapping, RingLayout.Descriptor it, Credentials maker) {
-    long allocated = allocatedSize(it.layout());
-    long allocatable =
-        RmaArea.allocatableSize(
-            mapping.address() + rmaOffset(it.layout()), mapping.size() - allocated);
+    long room = mapping.size() - rmaBufferOffset(it.layout(), it.lanes());
+    if (room < 0) {
+      throw new PosixException(
+          "mmap", "a file that is too small for its " + it.lanes() + " lanes", Errno.EINVAL);
+    }
+    long allocatable = RmaArea.allocatableSize(mapping.address() + rmaOffset(it.layout()), room);
     if (allocatable < 0) {
       throw invalidRma(it.layout(), "the size of its allocatable memory");
     }
-    RmaArea rma = rmaArea(mapping, it.layout(), allocatable, maker);
+    RmaArea rma = rmaArea(mapping, it.layout(), it.lanes(), allocatable, maker);
     if (!rma.isOf(it.generation())) {
       throw invalidRma(it.layout(), "its magic number, version or generation");
     }
     return new SharedRing(
-        mapping, it.layout(), it.flags(), it.generation(), it.peerGeneration(), rma);
+        mapping, it.layout(), it.lanes(), it.flags(), it.generation(), it.peerGeneration(), rma);
   }
 
   private static PosixException invalidRma(RingLayout layout, String what) {
@@ -181,19 +186,23 @@ record SharedRing(
     return rmaOffset(layout) + RmaLayout.SIZE;
   }
 
-  /** Returns the size of all parts but the buffer for fragments, which follows. */
+  /** Returns the size of the parts that are allocated when connecting. The lanes follow. */
   static long allocatedSize(RingLayout layout) {
     return bufferOffset(layout) + layout.bufferSize();
   }
 
+  private static long rmaBufferOffset(RingLayout layout, int lanes) {
+    return allocatedSize(layout) + lanes * layout.laneSize();
+  }
+
   private static RmaArea rmaArea(
-      SharedMapping mapping, RingLayout layout, long allocatable, Credentials maker) {
-    long allocated = allocatedSize(layout);
+      SharedMapping mapping, RingLayout layout, int lanes, long allocatable, Credentials maker) {
+    long start = rmaBufferOffset(layout, lanes);
     long end = mapping.size() - allocatable;
     return new RmaArea(
         mapping.address() + rmaOffset(layout),
-        mapping.address() + allocated,
-        end - allocated,
+        mapping.address() + start,
+        end - start,
         mapping.view().asSlice(end),
         maker);
   }
@@ -204,14 +213,39 @@ record SharedRing(
     return new AllocatableMemory(mapping, mapping.size() - view.byteSize(), view);
   }
 
-  /** Returns the program's view of the ring. */
+  /** Returns the program's view of the first ring. */
   MemorySegment ring() {
     return mapping.view().asSlice(0, layout.ringSize());
   }
 
-  /** Returns the program's view of the payload lines. */
+  /** Returns the program's view of its payload lines. */
   MemorySegment buffer() {
     return mapping.view().asSlice(bufferOffset(layout), layout.bufferSize());
+  }
+
+  private long laneOffset(int lane) {
+    return allocatedSize(layout) + lane * layout.laneSize();
+  }
+
+  /** Returns the program's view of the ring of a lane. */
+  MemorySegment laneRing(int lane) {
+    return mapping.view().asSlice(laneOffset(lane), layout.ringSize());
+  }
+
+  /** Returns the program's view of the payload lines of a lane. */
+  MemorySegment laneBuffer(int lane) {
+    return mapping
+        .view()
+        .asSlice(laneOffset(lane) + layout.laneBufferOffset(), layout.bufferSize());
+  }
+
+  /**
+   * Allocates a lane.
+   *
+   * @throws PosixException ENOMEM if there is no memory for it
+   */
+  void allocateLane(int lane) {
+    allocate(laneOffset(lane), layout.laneSize(), "a sender's lane");
   }
 
   /**
@@ -220,21 +254,26 @@ record SharedRing(
    * @throws PosixException ENOMEM if there is no memory for it
    */
   void allocateRmaBuffer() {
-    int error = mapping.populate(allocatedSize(layout), rma.bufferSize());
-    if (error != 0) {
-      throw new PosixException(
-          "madvise", "a buffer for fragments of " + rma.bufferSize() + " bytes", Errno.ENOMEM);
+    allocate(rmaBufferOffset(layout, lanes), rma.bufferSize(), "a buffer for fragments");
+  }
+
+  private void allocate(long offset, long size, String what) {
+    if (mapping.populate(offset, size) != 0) {
+      throw new PosixException("madvise", what + " of " + size + " bytes", Errno.ENOMEM);
     }
   }
 
   /**
    * Frees the payload lines, which only this side, the receiver, has read. A stopped peer, or one
    * that keeps the file on purpose, would otherwise keep the memory allocated, at the expense of
-   * this process. The ring stays, since the peer's sender may still read it, and so does the buffer
-   * for fragments, whose headers the peer may still read.
+   * this process. The rings stay, since the peer's senders may still read them, and so does the
+   * buffer for fragments, whose headers the peer may still read.
    */
-  void discardBuffer() {
+  void discardBuffers() {
     mapping.discard(bufferOffset(layout), layout.bufferSize());
+    for (int lane = 0; lane < lanes; lane++) {
+      mapping.discard(laneOffset(lane) + layout.laneBufferOffset(), layout.bufferSize());
+    }
   }
 
   /** Retires the memory from the data plane, see {@link SharedMapping#retire}. */

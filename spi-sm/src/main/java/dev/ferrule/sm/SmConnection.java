@@ -19,9 +19,6 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingFactory;
-import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -39,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection over shared memory: its lifecycle, from open to closed, lost or broken. The message
- * path is in its {@link SendingHalf} and in {@link SmReceiver}.
+ * path is in its {@link SmSenders} and in {@link SmReceiver}.
  */
 final class SmConnection implements Connection, Link {
 
@@ -59,15 +56,13 @@ final class SmConnection implements Connection, Link {
   private final byte[] peerPayload;
   private final Duration closeTimeout;
   private final Duration peerTimeout;
-  private final RingConsumer consumer;
-  private final SendingHalf sender;
+  private final ReceivedRings rings;
+  private final SmSenders senders;
   private final SmReceiver receiver;
   private final SmRma rma;
   private final @Nullable ReadinessDescriptor readiness;
-  private final Sender checkedSender; // as passed to the program
-  private final Receiver checkedReceiver;
+  private final Receiver checkedReceiver; // as passed to the program
   private final Rma checkedRma;
-  private final SingleThreadedUse sending = use("sender");
   private final SingleThreadedUse receiving = use("receiver");
   private final Lifecycle life = new Lifecycle(this);
 
@@ -92,34 +87,27 @@ final class SmConnection implements Connection, Link {
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.peerTimeout = options.get(SmOptions.PEER_TIMEOUT);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
-    MemorySegment views = resources.views();
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
-    RingFactory ends = resources.ends();
-    consumer = ends.consumer(own.layout(), own.ring(), own.buffer(), fences);
-    sender =
-        options.get(SmOptions.CONCURRENT_SENDERS)
-            ? new SmConcurrentSender(this, peer, fences, ends, wait)
-            : new SmSender(
-                this,
-                ends.producer(peer.layout(), peer.ring(), peer.buffer(), fences),
-                peer.layout(),
-                views,
-                new Waiter(wait, SECOND_LOOK_NANOS));
+    rings = new ReceivedRings(own, fences, resources.ends(), this::isReleased);
+    boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
+    senders = new SmSenders(this, resources, fences, wait, showsRoom ? readiness : null);
     receiver =
         new SmReceiver(
-            this, consumer, own.layout(), views, new Waiter(wait, SECOND_LOOK_NANOS), fences);
+            this,
+            rings,
+            resources.ends().sleep(own.ring(), fences),
+            own.layout(),
+            resources.views(),
+            new Waiter(wait, SECOND_LOOK_NANOS),
+            fences);
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness, options.get(SmOptions.CONCURRENT_SENDERS));
-    }
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
-    checkedSender = options.get(SmOptions.CONCURRENT_SENDERS) ? sender : sending.check(sender);
     checkedReceiver = receiving.check(receiver);
     checkedRma = use("remote memory access").check(rma);
     life.onEnd(ended -> onWakeup());
@@ -127,11 +115,6 @@ final class SmConnection implements Connection, Link {
 
   private SingleThreadedUse use(String half) {
     return new SingleThreadedUse(() -> "the " + half + " of " + uri());
-  }
-
-  /** Checks uses of the sender, including those by its regions. */
-  SingleThreadedUse sending() {
-    return sending;
   }
 
   /** Checks uses of the receiver, including those by its regions and by the listener's receiver. */
@@ -147,13 +130,9 @@ final class SmConnection implements Connection, Link {
 
   /** Returns whether the peer has sent a message, or has closed the connection. */
   boolean isUsedByPeer() {
-    try {
-      boolean result = consumer.isClosedBySender() || consumer.next();
-      Reference.reachabilityFence(this);
-      return result;
-    } catch (CorruptRingException e) {
-      throw failCorrupt(e);
-    }
+    boolean result = rings.first().isClosedBySender() || rings.mayHaveNext();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   void countRetransmissions(long count) {
@@ -167,7 +146,12 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public Sender sender() {
-    return checkedSender;
+    return senders.first().checked();
+  }
+
+  @Override
+  public Sender newSender() {
+    return senders.open();
   }
 
   @Override
@@ -243,15 +227,15 @@ final class SmConnection implements Connection, Link {
   @Override
   public ConnectionCounters counters() {
     return new ConnectionCounters(
-        sender.messages(),
-        sender.bytes(),
+        senders.messages(),
+        senders.bytes(),
         receiver.messages(),
         receiver.bytes(),
-        sender.stalls(),
+        senders.stalls(),
         receiver.acknowledgements(),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
-        sender.sleeps() + receiver.sleeps() + rma.sleeps());
+        senders.sleeps() + receiver.sleeps() + rma.sleeps());
   }
 
   /**
@@ -310,23 +294,18 @@ final class SmConnection implements Connection, Link {
 
   /** Wakes the peer by its endpoint's thread; returns whether the wake-up was written. */
   boolean wakePeer() {
-    wakeupsSent++; // two threads may lose an increment; the count need not be exact
+    countWakeup();
     return resources.peer().wake();
   }
 
-  /** Wakes the peer's receiver, which sleeps as its flag says. */
-  void wakeReceiver(int flag) {
-    if (SendingEnd.isOnFlag(flag)) {
-      wakeupsSent++;
-      sender.end().wakeReceiver();
-    } else {
-      wakePeer();
-    }
+  /** Counts a wake-up of the peer. */
+  void countWakeup() {
+    wakeupsSent++; // two threads may lose an increment; the count need not be exact
   }
 
   @Override
   public void onWakeup() {
-    sender.wake();
+    senders.wake();
     receiver.wake();
     rma.wake();
     SmListenerReceiver common = commonReceiver;
@@ -415,7 +394,7 @@ final class SmConnection implements Connection, Link {
 
   /** Returns why the peer has closed the connection, a {@link CloseReason}. */
   private int closedByPeer() {
-    int result = consumer.closeReason();
+    int result = rings.first().closeReason();
     Reference.reachabilityFence(this);
     return result;
   }
@@ -423,7 +402,7 @@ final class SmConnection implements Connection, Link {
   /** Ends the connection at the peer, with the first of several reasons. */
   private void tellPeer(int reason) {
     closeReason.compareAndSet(CloseReason.OPEN, reason);
-    sender.markClosed(closeReason.get());
+    senders.first().markClosed(closeReason.get());
     resources.peer().tellClosed();
   }
 
@@ -452,7 +431,7 @@ final class SmConnection implements Connection, Link {
     // a poll that has begun is visible from here on, and any other sees the closed state
     Membarrier.global();
     Thread closer = Thread.currentThread();
-    resources.close(() -> receiver.isPolledByAnother(closer), sender::retire);
+    resources.close(() -> receiver.isPolledByAnother(closer));
   }
 
   @Override

@@ -161,7 +161,7 @@ final class SmConnectionRequest implements ConnectionRequest {
           SmOptions.layout(uri, options),
           SmOptions.hasReadiness(options),
           peer.generation(),
-          SmOptions.rmaSizes(options));
+          SmOptions.onDemand(options));
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();

@@ -70,14 +70,14 @@ final class SmConnectionResources implements AutoCloseable {
    * @param hasReadiness whether this side's program uses readiness
    */
   SharedRing makeOwnRing(
-      RingLayout layout, boolean hasReadiness, long peerGeneration, SharedRing.RmaSizes rma) {
-    SealedFile file = SharedRing.createFile(layout, rma);
+      RingLayout layout, boolean hasReadiness, long peerGeneration, SharedRing.OnDemand more) {
+    SealedFile file = SharedRing.createFile(layout, more);
     ownFile = file;
     SharedRing made =
         SharedRing.create(
             file,
             layout,
-            rma,
+            more,
             hasReadiness,
             peerGeneration,
             facilities.exposingKnem(),
@@ -184,7 +184,7 @@ final class SmConnectionResources implements AutoCloseable {
   /** Releases all resources. Called once, for a connection that was never in use. */
   @Override
   public void close() {
-    close(() -> false, () -> {});
+    close(() -> false);
   }
 
   /**
@@ -192,9 +192,8 @@ final class SmConnectionResources implements AutoCloseable {
    * program's is processing a message in it.
    *
    * @param isSeen whether another thread is in such a handler
-   * @param retireMore retires further memory of the data plane, at the same time
    */
-  void close(BooleanSupplier isSeen, Runnable retireMore) {
+  void close(BooleanSupplier isSeen) {
     try {
       endpoint.removeLink(id);
       if (peer != null) {
@@ -202,13 +201,7 @@ final class SmConnectionResources implements AutoCloseable {
       }
       closeOwnFile();
       endpoint.removeConnection(id);
-      ArenaCloser.close(
-          views,
-          isSeen,
-          () -> {
-            retire();
-            retireMore.run();
-          });
+      ArenaCloser.close(views, isSeen, this::retire);
     } finally {
       endpoint.release();
     }
@@ -216,7 +209,7 @@ final class SmConnectionResources implements AutoCloseable {
 
   private void retire() {
     if (own != null) {
-      own.discardBuffer();
+      own.discardBuffers();
       own.retire();
     }
     if (peerRing != null) {

@@ -207,7 +207,7 @@ final class SmConnector {
               SmOptions.layout(uri, options),
               SmOptions.hasReadiness(options),
               0,
-              SmOptions.rmaSizes(options));
+              SmOptions.onDemand(options));
       handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
           handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));

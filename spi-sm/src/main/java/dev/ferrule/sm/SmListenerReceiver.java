@@ -10,7 +10,7 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Waiter;
@@ -290,7 +290,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     for (SmConnection connection : connections) {
       connection.ownReceiver().armForListener();
     }
-    RingConsumer.barrierBeforeSleep();
+    ReceiverSleep.barrier();
   }
 
   @Override

@@ -24,12 +24,6 @@ final class SmOptions {
   private static final long MIN_BUFFER = 64 * 1024;
   private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
 
-  /**
-   * As {@link #MESSAGES_IN_BUFFER} where all messages are inline except those of a peer with
-   * several sending threads.
-   */
-  private static final int SHARED_MESSAGES_IN_BUFFER = 16;
-
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
 
   /**
@@ -58,9 +52,19 @@ final class SmOptions {
           0,
           "memory for messages of more than "
               + RingLayout.INLINE_MAX
-              + " bytes that this side receives, and for all claims of a peer with concurrentSenders=on; 0 is "
+              + " bytes that this side receives; 0 is "
               + MESSAGES_IN_BUFFER
               + " times maxMessage, or one page if no message is that long");
+
+  static final Option<Integer> LANES =
+      Option.count(
+          "lanes",
+          0,
+          RingLayout.MAX_LANES,
+          8,
+          "how many senders the peer may have at a time beside its first, by Connection.newSender:"
+              + " each has a ring and a buffer of this side's, which take memory only once there is"
+              + " such a sender");
 
   static final Option<CopyPath.Choice> RMA =
       Option.choice(
@@ -101,7 +105,7 @@ final class SmOptions {
           64 << 10,
           2 * MAX_ALLOCATABLE,
           64L << 30,
-          "the most memory that a peer may pass to this side: its ring, buffer, rmaBuffer and"
+          "the most memory that a peer may pass to this side: its rings, buffers, rmaBuffer and"
               + " allocatable, which take address space of this process. A peer with more is refused");
 
   /** By default half of what a process has on x86-64, since the JVM needs addresses as well. */
@@ -128,12 +132,6 @@ final class SmOptions {
           "the permitted peers: processes of the same user, or also those of the same group, which"
               + " both sides must set");
 
-  static final Option<Boolean> CONCURRENT_SENDERS =
-      Option.flag(
-          "concurrentSenders",
-          false,
-          "whether several threads of this side may send on the connection at the same time");
-
   private SmOptions() {}
 
   static List<Option<?>> all() {
@@ -141,6 +139,7 @@ final class SmOptions {
     result.replaceAll(option -> option == StandardOptions.PEER_TIMEOUT ? PEER_TIMEOUT : option);
     result.add(RING);
     result.add(BUFFER);
+    result.add(LANES);
     result.add(RMA);
     result.add(RMA_BUFFER);
     result.add(ALLOCATABLE);
@@ -148,7 +147,6 @@ final class SmOptions {
     result.add(MAX_MAPPED);
     result.add(SINGLE_RECEIVER);
     result.add(ACCESS);
-    result.add(CONCURRENT_SENDERS);
     return List.copyOf(result);
   }
 
@@ -156,8 +154,9 @@ final class SmOptions {
     return options.get(StandardOptions.READINESS) != Readiness.Interest.OFF;
   }
 
-  static SharedRing.RmaSizes rmaSizes(ConnectionOptions options) {
-    return new SharedRing.RmaSizes(options.get(RMA_BUFFER), options.get(ALLOCATABLE));
+  static SharedRing.OnDemand onDemand(ConnectionOptions options) {
+    return new SharedRing.OnDemand(
+        options.get(LANES), options.get(RMA_BUFFER), options.get(ALLOCATABLE));
   }
 
   static SealedFile.Limits limits(ConnectionOptions options) {
@@ -170,13 +169,7 @@ final class SmOptions {
     long buffer = options.get(BUFFER);
     int ringShift = Long.SIZE - Long.numberOfLeadingZeros(options.get(RING) - 1);
     if (maxMessage <= RingLayout.inlineMax(ringShift)) {
-      // all messages are inline, except those that a peer with several sending threads claims; the
-      // file has a page in any case
-      long claimed =
-          (long) SHARED_MESSAGES_IN_BUFFER
-              * RingLayout.linesFor((int) maxMessage)
-              * RingLayout.LINE;
-      buffer = Math.max(Math.max(MIN_BUFFER_OF_INLINE, claimed), buffer);
+      buffer = Math.max(MIN_BUFFER_OF_INLINE, buffer); // the file has a page in any case
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
     } else if (buffer < maxMessage) {

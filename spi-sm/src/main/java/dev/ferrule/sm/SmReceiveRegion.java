@@ -8,6 +8,7 @@ import dev.ferrule.posix.RawMemory;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.AbstractReceiveRegion;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A received message that the program holds. It stays in place, in payload lines or in the ring.
@@ -18,6 +19,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
 
   private final SmReceiver receiver;
   private final InlineMemory inline;
+  private @Nullable RingConsumer ring; // of the message
   private int line = RingProducer.INLINE;
   private boolean inPlace; // in the ring
 
@@ -29,6 +31,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
   /** Passes the message found by the ring's receiving end to the program. */
   void lend(RingConsumer consumer) {
     int length = consumer.messageLength();
+    ring = consumer;
     line = consumer.messageLine();
     inPlace = line == RingProducer.INLINE && consumer.hold();
     if (line != RingProducer.INLINE || inPlace) {
@@ -47,12 +50,21 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     return receiver.connection().isReceivedBy(candidate);
   }
 
-  int line() {
-    return line;
-  }
-
-  boolean isInPlace() {
-    return inPlace;
+  /**
+   * Gives the message's memory back to its sender.
+   *
+   * @return whether the sender sleeps and must be woken
+   */
+  boolean release() {
+    RingConsumer from = ring;
+    if (from == null) {
+      return false;
+    }
+    if (inPlace) {
+      from.endHold();
+      return from.acknowledge();
+    }
+    return line != RingProducer.INLINE && from.release(line);
   }
 
   @Override

@@ -7,6 +7,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
@@ -25,15 +26,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half: receives, polls and frees, over a {@link RingConsumer} that handles the
- * layout of messages in shared memory.
+ * The receiving half: receives, polls and frees, over {@link RingConsumer}s that handle the layout
+ * of messages in shared memory, one for each of the peer's senders. They take turns.
  */
 final class SmReceiver implements Receiver, Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
+  /** Maximum number of messages polled from a ring before the next one is polled. */
+  private static final int TURN = 64;
+
   private final SmConnection connection;
-  private final RingConsumer consumer;
+  private final ReceivedRings rings;
+  private final ReceiverSleep sleep;
   private final MemorySegment views; // all memory by address
   private final Waiter waiter;
   private final int maxRegions;
@@ -46,6 +51,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final List<InlineMemory> memories = new ArrayList<>();
 
   private final ReceiverOwnership ownership = new ReceiverOwnership();
+  private RingConsumer found; // the one that has found a message
   private boolean claimed; // by a program that uses this receiver itself
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
@@ -54,13 +60,16 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   SmReceiver(
       SmConnection connection,
-      RingConsumer consumer,
+      ReceivedRings rings,
+      ReceiverSleep sleep,
       RingLayout layout,
       MemorySegment views,
       Waiter waiter,
       boolean fences) {
     this.connection = connection;
-    this.consumer = consumer;
+    this.rings = rings;
+    this.sleep = sleep;
+    this.found = rings.first();
     this.views = views;
     this.waiter = waiter;
     this.maxRegions = layout.regions();
@@ -69,7 +78,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Shows messages to a program that uses readiness; called once, at first. */
   void showMessages(ReadinessDescriptor descriptor) {
-    readiness = descriptor.source(() -> consumer.armSleep(false), this::isReady);
+    readiness = descriptor.source(() -> sleep.arm(false), this::isReady);
   }
 
   SmConnection connection() {
@@ -97,7 +106,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Returns whether the listener's receiver may have something to poll. */
   boolean mayHaveNext() {
-    boolean result = !connection.isReleased() && consumer.mayHaveNext();
+    boolean result = !connection.isReleased() && rings.mayHaveNext();
     Reference.reachabilityFence(this);
     return result;
   }
@@ -139,10 +148,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.receiving().begin();
     beginPolling();
     try {
-      handOverCounted(handler, limit);
-      if (polled < limit) {
-        handOver(handler, limit, true);
-      }
+      pollRings(handler, limit);
     } catch (CorruptRingException e) {
       failCorrupt(e); // no reason for the receiver of other connections to throw
     } finally {
@@ -183,13 +189,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Rests for the listener's receiver, which has begun, and has no other connection. */
   void restForListener() {
-    consumer.rest();
+    rings.restIfSingle();
   }
 
   /** Requests a wake-up for the listener's receiver; a barrier must follow. */
   void armForListener() {
     if (ownership.begin()) {
-      consumer.armSleepWithoutBarrier();
+      sleep.armWithoutBarrier();
       ownership.end();
     }
     Reference.reachabilityFence(this);
@@ -211,7 +217,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      consumer.rest();
+      rings.restIfSingle();
       if (isReady()) {
         return take();
       }
@@ -227,7 +233,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      consumer.rest();
+      rings.restIfSingle();
       if (!isReady()) {
         ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
         waiter.await(this, false, 0);
@@ -243,7 +249,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      consumer.rest();
+      rings.restIfSingle();
       if (!isReady() && !await(timeout)) {
         ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
@@ -264,16 +270,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     claim();
     checkNotPolling();
     beginPolling();
+    polled = 0;
     try {
-      consumer.rest();
-      int count = handOverInline(handler, limit);
-      if (count == limit || (count > 0 && consumer.isDrained())) {
-        return count;
-      }
-      polled = count;
-      handOver(handler, limit, false);
+      rings.restIfSingle();
+      pollRings(handler, limit);
       if (polled == 0) {
-        ReadinessDescriptor.foundNothing(readiness);
+        foundNothing(handler, limit);
       }
       return polled;
     } catch (CorruptRingException e) {
@@ -283,6 +285,18 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
+  private void foundNothing(MessageHandler handler, int limit) {
+    connection.checkNotReleased();
+    if (connection.hasEnded()) {
+      // the peer may have sent its last message between the check and its end
+      pollRings(handler, limit);
+      if (polled == 0) {
+        throw connection.ended();
+      }
+    }
+    ReadinessDescriptor.foundNothing(readiness);
+  }
+
   private boolean await(Duration timeout) {
     if (timeout.isPositive()) {
       ReadinessDescriptor.raise(readiness); // as in receive
@@ -290,57 +304,66 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return waiter.await(this, true, Deadlines.after(timeout));
   }
 
-  /** Passes inline messages to the handler until another record follows; returns their number. */
-  private int handOverInline(MessageHandler handler, int limit) {
-    try {
-      return consumer.pollInline(handler, limit);
-    } finally {
-      acknowledge();
+  /**
+   * Passes messages to the handler until there is none, or the limit is reached. Several rings take
+   * turns.
+   */
+  private void pollRings(MessageHandler handler, int limit) {
+    int drained = 0; // the rings in a row in which there was none any more
+    int count = rings.count();
+    while (drained < count && polled < limit && !connection.isReleased()) {
+      int most = limit - polled;
+      boolean mayHaveMore = poll(rings.next(), handler, count == 1 ? most : Math.min(TURN, most));
+      drained = mayHaveMore ? 0 : drained + 1;
     }
   }
 
-  /** Passes messages to the handler until there is none, or the limit is reached. */
-  private void handOver(MessageHandler handler, int limit, boolean forListener) {
-    while (polled == 0 || !connection.isReleased()) {
-      if (consumer.isDrained() && (polled > 0 || !connection.hasEnded())) {
-        return;
+  /** Passes messages of a ring to the handler; returns whether there may be more. */
+  private boolean poll(RingConsumer ring, MessageHandler handler, int limit) {
+    int end = polled + limit;
+    while (polled < end) {
+      handOverInline(ring, handler, end - polled);
+      if (ring.isDrained()) {
+        return false;
       }
-      if (!(forListener ? hasNextForListener() : polled == 0 ? isReady() : hasNext())) {
-        return;
-      }
-      if (consumer.messageLine() != RingProducer.INLINE) {
-        handOverLines(handler);
-      }
-      if (polled < limit) {
-        handOverCounted(handler, limit);
-      }
-      if (polled == limit) {
-        return;
+      // another record follows, or an eighth of the ring was consumed
+      if (polled < end) {
+        if (connection.isReleased() || !next(ring)) {
+          return false;
+        }
+        if (ring.messageLine() != RingProducer.INLINE) {
+          handOverLines(ring, handler);
+        }
       }
     }
+    return true;
   }
 
-  /** As {@link #handOverInline}, counted even if the handler throws. */
-  private void handOverCounted(MessageHandler handler, int limit) {
-    long before = consumer.messages();
+  /** Passes inline messages to the handler until another record follows. */
+  private void handOverInline(RingConsumer ring, MessageHandler handler, int limit) {
+    long before = ring.messages();
     try {
-      handOverInline(handler, limit - polled);
-    } finally {
-      polled += (int) (consumer.messages() - before);
+      int ignored = ring.pollInline(handler, limit);
+    } finally { // counted even if the handler throws
+      int count = (int) (ring.messages() - before);
+      polled += count;
+      sleep.received(count);
+      acknowledge(ring);
     }
   }
 
   /** Passes the message in lines that was found to the handler. */
-  private void handOverLines(MessageHandler handler) {
-    int line = consumer.messageLine();
+  private void handOverLines(RingConsumer ring, MessageHandler handler) {
+    int line = ring.messageLine();
     try {
-      handler.onMessage(
-          consumer.messageMemory(), consumer.messageOffset(), consumer.messageLength());
+      handler.onMessage(ring.messageMemory(), ring.messageOffset(), ring.messageLength());
     } finally {
       polled++;
-      consumer.advance();
-      release(line);
-      acknowledge();
+      ring.advance();
+      if (ring.release(line)) {
+        connection.wakePeer();
+      }
+      acknowledge(ring);
     }
   }
 
@@ -397,15 +420,27 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean hasNext() {
     connection.checkNotReleased();
     try {
-      boolean result = consumer.next();
-      if (!result) {
-        acknowledge(); // padding may have been skipped
+      for (int rest = rings.count(); rest > 0; rest--) {
+        RingConsumer ring = rings.next();
+        if (next(ring)) {
+          found = ring;
+          return true;
+        }
       }
-      Reference.reachabilityFence(this);
-      return result;
+      return false;
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
+    } finally {
+      Reference.reachabilityFence(this);
     }
+  }
+
+  private boolean next(RingConsumer ring) {
+    boolean result = ring.next();
+    if (!result) {
+      acknowledge(ring); // padding may have been skipped
+    }
+    return result;
   }
 
   private FerruleException failCorrupt(CorruptRingException e) {
@@ -416,12 +451,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** Passes the found message to the program. */
   private SmReceiveRegion take() {
     SmReceiveRegion region = idle[idleCount - 1];
-    region.lend(consumer);
+    RingConsumer ring = found;
+    region.lend(ring);
     VarHandle.loadLoadFence();
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
     idleCount--;
-    consumer.advance();
-    acknowledge();
+    ring.advance();
+    sleep.received(1);
+    acknowledge(ring);
     return region;
   }
 
@@ -459,27 +496,17 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       region.takeBack();
       idle[idleCount++] = region;
-      if (region.isInPlace()) {
-        consumer.endHold();
-        acknowledge();
-      } else {
-        release(region.line());
+      if (region.release()) {
+        connection.wakePeer();
       }
+      Reference.reachabilityFence(this);
     } finally {
       connection.receiving().end();
     }
   }
 
-  /** Releases payload lines, if there are any. */
-  private void release(int line) {
-    if (line != RingProducer.INLINE && consumer.release(line)) {
-      connection.wakePeer();
-    }
-    Reference.reachabilityFence(this);
-  }
-
-  private void acknowledge() {
-    if (consumer.acknowledge()) {
+  private void acknowledge(RingConsumer ring) {
+    if (ring.acknowledge()) {
       connection.wakePeer();
     }
     Reference.reachabilityFence(this);
@@ -487,13 +514,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public void arm() {
-    consumer.armSleep(!Thread.currentThread().isVirtual());
+    sleep.arm(!Thread.currentThread().isVirtual());
     Reference.reachabilityFence(this);
   }
 
   @Override
   public boolean isSure() {
-    return consumer.isSleepSure();
+    return sleep.isSure();
   }
 
   /**
@@ -504,7 +531,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     if (Thread.currentThread().isVirtual()) {
       Waiter.Condition.super.block(nanos);
     } else {
-      consumer.sleepOnFlag(nanos);
+      sleep.await(nanos);
       Reference.reachabilityFence(this);
     }
   }
@@ -514,21 +541,21 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     if (sleeper.isVirtual()) {
       Waiter.Condition.super.unblock(sleeper);
     } else {
-      consumer.endSleepOnFlag();
+      sleep.end();
       Reference.reachabilityFence(this);
     }
   }
 
   @Override
   public boolean isArmed() {
-    boolean result = consumer.isSleepArmed();
+    boolean result = sleep.isArmed();
     Reference.reachabilityFence(this);
     return result;
   }
 
   @Override
   public void disarm() {
-    consumer.disarmSleep();
+    sleep.disarm();
     Reference.reachabilityFence(this);
   }
 
@@ -545,19 +572,19 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Ends a poll after the message of its handler. */
   void stop() {
-    consumer.stop();
+    rings.stop();
   }
 
   long messages() {
-    return consumer.messages();
+    return rings.total(RingConsumer::messages);
   }
 
   long bytes() {
-    return consumer.bytes();
+    return rings.total(RingConsumer::bytes);
   }
 
   long acknowledgements() {
-    return consumer.acknowledgements();
+    return rings.total(RingConsumer::acknowledgements);
   }
 
   long sleeps() {

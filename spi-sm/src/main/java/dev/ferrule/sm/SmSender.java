@@ -3,29 +3,36 @@ package dev.ferrule.sm;
 
 import static dev.ferrule.posix.RawMemory.ALL;
 
+import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.sm.ring.SendingEnd;
+import dev.ferrule.support.AbstractSender;
+import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half for one thread at a time: claims, sends and batches, over a {@link RingProducer}
- * that handles the layout of messages in shared memory.
+ * A sender: claims, sends and batches, over a {@link RingProducer} that handles the layout of
+ * messages in shared memory.
  */
-final class SmSender extends SendingHalf implements Waiter.Condition {
+final class SmSender extends AbstractSender implements Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
   private final SmConnection connection;
+  private final SingleThreadedUse use;
+  private final Sender checked; // as passed to the program
+  private final @Nullable Runnable whenClosed; // null: it is closed with the connection
   private final RingProducer producer;
   private final MemorySegment views; // all memory by address
   private final Waiter waiter;
@@ -33,8 +40,10 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
 
-  /** Keeps the memory of regions that the program loses, since it may still use their segments. */
-  private final List<InlineMemory> memories = new ArrayList<>();
+  /** Also keeps the memory of regions that the program loses, as it may still use the segments. */
+  private final List<SmSendRegion> regions = new ArrayList<>();
+
+  private boolean closed;
 
   private int wantedLength; // the length that a waiting thread requires
   private int wantedLine; // the line that it reserved
@@ -42,17 +51,45 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private long bytes; // published
   private long bytesUnpublished; // staged and not published
 
+  /**
+   * Creates a sender over a ring.
+   *
+   * @param whenClosed what follows when the program has closed it; null if it cannot do so
+   */
   SmSender(
       SmConnection connection,
+      SingleThreadedUse use,
       RingProducer producer,
       RingLayout layout,
       MemorySegment views,
-      Waiter waiter) {
-    super(connection, layout.maxMessage());
+      Waiter waiter,
+      @Nullable Runnable whenClosed) {
+    super(layout.maxMessage());
     this.connection = connection;
+    this.use = use;
+    this.checked = use.check(this);
     this.producer = producer;
     this.views = views;
     this.waiter = waiter;
+    this.whenClosed = whenClosed;
+  }
+
+  /** Returns this sender with the check for use by one thread. */
+  Sender checked() {
+    return checked;
+  }
+
+  @Override
+  protected URI uri() {
+    return connection.uri();
+  }
+
+  @Override
+  protected void checkOpen() {
+    connection.checkOpen();
+    if (closed) {
+      throw new IllegalStateException("the sender is closed");
+    }
   }
 
   @Override
@@ -92,14 +129,15 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private void addRegions() {
     InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE, views);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
-    Collections.addAll(memories, more);
     for (InlineMemory inline : more) {
-      idle[idleCount++] = new SmSendRegion(this, inline);
+      SmSendRegion region = new SmSendRegion(this, inline);
+      idle[idleCount++] = region;
+      regions.add(region);
     }
   }
 
   void abort(SmSendRegion region) {
-    connection.sending().begin();
+    use.begin();
     try {
       region.takeBack();
       idle[idleCount++] = region;
@@ -109,16 +147,16 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
         producer.unreserve(region.line(), region.length());
       }
     } finally {
-      connection.sending().end();
+      use.end();
     }
   }
 
   /** Stages a region's message in the ring; not visible to the receiver yet. */
   @Override
   public long stage(SendRegion candidate, int length) {
-    connection.checkOpen();
+    checkOpen();
     if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
-      throw new IllegalArgumentException("the region was claimed from another connection");
+      throw new IllegalArgumentException("the region was claimed from another sender");
     }
     region.checkSendable(length);
     if (region.isInPlace()) {
@@ -137,7 +175,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   public long send(MemorySegment source, long offset, long length) {
-    connection.checkOpen();
+    checkOpen();
     return trySend(source, offset, length)
         ? producer.messagesPublished()
         : sendInSteps(source, offset, length);
@@ -152,7 +190,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   /** Copies a message to the ring or to payload lines; not visible to the receiver yet. */
   @Override
   public long stage(MemorySegment source, long offset, long length) {
-    connection.checkOpen();
+    checkOpen();
     return tryStage(source, offset, length)
         ? producer.messagesStaged()
         : stageInSteps(source, offset, length);
@@ -169,7 +207,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       if (line == RingProducer.INLINE) {
         producer.stageInline(source, offset, size, size);
       } else {
-        producer.write(source, offset, line, 0, size);
+        producer.write(source, offset, line, size);
         producer.stageLines(line, size);
       }
       staged = true;
@@ -198,10 +236,20 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     bytes += length;
     foundRoom((int) length);
     if (asleep != 0) {
-      connection.wakeReceiver(asleep);
+      wakeReceiver(asleep);
     }
     Reference.reachabilityFence(this);
     return true;
+  }
+
+  /** Wakes the receiver, whose flag says how it sleeps. */
+  private void wakeReceiver(int flag) {
+    if (RingProducer.isOnFlag(flag)) {
+      connection.countWakeup();
+      producer.wakeOnFlag(flag);
+    } else if (connection.wakePeer()) {
+      producer.clear(flag); // otherwise the next message wakes it
+    }
   }
 
   private boolean tryStage(MemorySegment source, long offset, long length) {
@@ -226,7 +274,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     bytesUnpublished = 0;
     int asleep = producer.publish();
     if (asleep != 0) {
-      connection.wakeReceiver(asleep);
+      wakeReceiver(asleep);
     }
     Reference.reachabilityFence(this);
   }
@@ -290,7 +338,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   public boolean isReady() {
-    connection.checkOpen();
+    checkOpen();
     wantedLine = reserve(wantedLength);
     if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
       // the receiver may have released everything between the two checks
@@ -306,12 +354,15 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   public void arm() {
-    armSleep();
+    producer.armSleep();
+    Reference.reachabilityFence(this);
   }
 
   @Override
   public boolean isArmed() {
-    return isSleepArmed();
+    boolean result = producer.isSleepArmed();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   @Override
@@ -321,21 +372,60 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   }
 
   @Override
-  SendingEnd end() {
-    return producer;
+  public RuntimeException interrupted() {
+    return connection.interrupted("send");
   }
 
   @Override
-  void wakeThreads() {
+  public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    checkOpen();
+    if (!(memory instanceof SmRegisteredMemory registered)
+        || registered.connection() != connection) {
+      throw new IllegalArgumentException("the memory was registered with another connection");
+    }
+    registered.checkOpen();
+    return send(registered.segment(), offset, length);
+  }
+
+  @Override
+  protected void requestRoom() {
+    arm();
+  }
+
+  /** Wakes the program that waits for room, which checks again. */
+  void wake() {
     waiter.wake();
+    onRoom();
+  }
+
+  /** Notifies the receiver that the last message of all senders was published. */
+  void markClosed(int reason) {
+    producer.markClosed(reason);
+    Reference.reachabilityFence(this);
   }
 
   @Override
+  public void close() {
+    if (closed || whenClosed == null) {
+      return;
+    }
+    if (!connection.hasEnded()) {
+      flush();
+      regions.stream().filter(SmSendRegion::isLent).forEach(this::abort);
+    }
+    closed = true;
+    foundRoom(maxMessageSize()); // it waits for none any more
+    whenClosed.run();
+  }
+
+  long messages() {
+    return producer.messagesPublished();
+  }
+
   long bytes() {
     return bytes;
   }
 
-  @Override
   long sleeps() {
     return waiter.sleeps();
   }

@@ -12,6 +12,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.Sender;
 import dev.ferrule.contract.ClosingMoment;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -77,7 +78,7 @@ class CloseUnderFireTest {
       strings = {
         "?wait=spin",
         "?wait=block&ring=4KiB",
-        "?wait=spin&concurrentSenders=on",
+        "?wait=spin&lanes=1",
         "?maxMessage=16KiB&ring=4KiB"
       })
   void aConnectionIsClosedInTheMiddleOfSendsAndPolls(String query) throws Exception {
@@ -93,11 +94,12 @@ class CloseUnderFireTest {
                 () -> Ferrule.connect(URI.create(listener.uri() + query)));
         Connection server = listener.accept();
         Connection client = connecting.join();
+        Sender sender = query.contains("lanes") ? client.newSender() : client.sender();
         int length = 1 << round % 14;
         long before = received.get();
         List<Thread> threads =
             List.of(
-                start(() -> client.sender().send(message, 0, length), wrong, interrupts),
+                start(() -> sender.send(message, 0, length), wrong, interrupts),
                 start(
                     () ->
                         received.addAndGet(

@@ -27,7 +27,7 @@ public record ConnectionMemory(
     MemorySegment all = MemorySegment.ofAddress(mapping.address()).reinterpret(mapping.size());
     long rma = layout.ringSize();
     long buffer = rma + RmaLayout.SIZE;
-    long rmaBuffer = buffer + layout.bufferSize();
+    long rmaBuffer = buffer + layout.bufferSize() + ring.lanes() * layout.laneSize();
     return new ConnectionMemory(
         all.asSlice(0, rma),
         all.asSlice(rma, RmaLayout.SIZE),

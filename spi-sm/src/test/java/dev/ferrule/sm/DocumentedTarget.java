@@ -43,7 +43,7 @@ final class DocumentedTarget implements AutoCloseable {
   private static final int CONNECT = 1;
   private static final int ACCEPT = 2;
   private static final int ACK = 4;
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
   private static final int FIFO_RMA = 5;
   private static final int FIFO_RMA_ACK = 6;
   private static final int PAGE = 4096;
@@ -112,7 +112,8 @@ final class DocumentedTarget implements AutoCloseable {
     assertThat(initiatorsRma.get(JAVA_INT, 8)).as("version").isEqualTo(2);
     assertThat(initiatorsRma.get(JAVA_LONG, 16)).isEqualTo(file.get(JAVA_LONG, 16));
     long buffer = Math.max(PAGE, roundUp(file.get(JAVA_INT, 36) * (long) LINE));
-    initiatorsFilesRest = file.asSlice(ring + RMA_SIZE + buffer);
+    long lanes = file.get(JAVA_INT, 44) * (roundUp(ring) + buffer);
+    initiatorsFilesRest = file.asSlice(ring + RMA_SIZE + buffer + lanes);
   }
 
   private void send(int type, int serversNumber, SealedFile file, Path listener) {

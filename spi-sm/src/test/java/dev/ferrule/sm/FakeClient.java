@@ -30,7 +30,7 @@ final class FakeClient implements AutoCloseable {
   static final int REFUSE = 6;
 
   /** The version of the handshake, at its position in a message. */
-  static final int VERSION = 2 << 4;
+  static final int VERSION = 3 << 4;
 
   private static final RingLayout LAYOUT = new RingLayout(12, 0, 100);
 
@@ -73,7 +73,7 @@ final class FakeClient implements AutoCloseable {
 
   /** Creates the memory of a connection. */
   static SealedFile memory() {
-    SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
+    SharedRing.OnDemand rma = new SharedRing.OnDemand(0, 0, 0);
     SealedFile file = SharedRing.createFile(LAYOUT, rma);
     Reference.reachabilityFence(
         SharedRing.create(
@@ -85,7 +85,7 @@ final class FakeClient implements AutoCloseable {
   static SealedFile incompleteMemory() {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
     SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
-    LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0);
+    LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0, 0);
     Reference.reachabilityFence(mapping);
     return file;
   }

@@ -8,8 +8,10 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
@@ -63,8 +65,8 @@ class FallingAsleepTest {
   private enum Mode {
     /** A connection's own, from one thread. */
     ONE(1, "singleReceiver", "off"),
-    /** A connection's own, from several threads that send over it. */
-    SHARED(1, "concurrentSenders", "on"),
+    /** A connection's own, from several senders. */
+    LANES(1, "singleReceiver", "off"),
     /** A listener's, from several connections. */
     MANY(SENDERS, "singleReceiver", "on");
 
@@ -104,6 +106,7 @@ class FallingAsleepTest {
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final AtomicReference<Plan> plan = new AtomicReference<>();
+  private volatile boolean armed; // by the thread that is to reach the point
   private final SmProvider provider = new SmProvider(() -> null, new WatchedEnds());
 
   @AfterEach
@@ -127,29 +130,52 @@ class FallingAsleepTest {
         RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
       return new WatchedConsumer(layout, ring, buffer, fences);
     }
+
+    @Override
+    public ReceiverSleep sleep(MemorySegment first, boolean fences) {
+      return new WatchedSleep(first, fences);
+    }
+  }
+
+  private final class WatchedSleep extends ReceiverSleep {
+    WatchedSleep(MemorySegment first, boolean fences) {
+      super(first, fences);
+    }
+
+    @Override
+    public void arm(boolean onFlag) {
+      receiverIs(Point.BEFORE_ARMING);
+      super.arm(onFlag);
+      armed = true;
+      receiverIs(Point.AFTER_ARMING);
+    }
+
+    @Override
+    public void armWithoutBarrier() {
+      receiverIs(Point.BEFORE_ARMING);
+      super.armWithoutBarrier();
+      armed = true;
+      receiverIs(Point.AFTER_ARMING);
+    }
+
+    @Override
+    public boolean isArmed() {
+      boolean result = super.isArmed();
+      receiverIs(Point.BEFORE_IT_SLEEPS);
+      return result;
+    }
+
+    @Override
+    public void disarm() {
+      receiverIs(Point.BEFORE_DISARMING);
+      armed = false;
+      super.disarm();
+    }
   }
 
   private final class WatchedConsumer extends RingConsumer {
-    private boolean armed;
-
     WatchedConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
       super(layout, ring, buffer, fences);
-    }
-
-    @Override
-    public void armSleep(boolean onFlag) {
-      receiverIs(Point.BEFORE_ARMING);
-      super.armSleep(onFlag);
-      armed = true;
-      receiverIs(Point.AFTER_ARMING);
-    }
-
-    @Override
-    public void armSleepWithoutBarrier() {
-      receiverIs(Point.BEFORE_ARMING);
-      super.armSleepWithoutBarrier();
-      armed = true;
-      receiverIs(Point.AFTER_ARMING);
     }
 
     @Override
@@ -168,20 +194,6 @@ class FallingAsleepTest {
       }
       return found;
     }
-
-    @Override
-    public boolean isSleepArmed() {
-      boolean result = super.isSleepArmed();
-      receiverIs(Point.BEFORE_IT_SLEEPS);
-      return result;
-    }
-
-    @Override
-    public void disarmSleep() {
-      receiverIs(Point.BEFORE_DISARMING);
-      armed = false;
-      super.disarmSleep();
-    }
   }
 
   /** Both ends of the connections, and the receiver of all of them. */
@@ -189,6 +201,7 @@ class FallingAsleepTest {
     private final Listener listener;
     private final List<Connection> clients = new ArrayList<>();
     private final List<Connection> servers = new ArrayList<>();
+    private final List<Sender> senders = new ArrayList<>();
     private final Receiver receiver;
 
     private Star(Mode mode) {
@@ -206,12 +219,16 @@ class FallingAsleepTest {
             inBackground(() -> provider.connect(listener.uri(), options));
         servers.add(listener.accept(PATIENCE));
         clients.add(connecting.join());
+        senders.add(clients.getLast().sender());
+      }
+      while (senders.size() < mode.threads()) {
+        senders.add(clients.getFirst().newSender());
       }
       receiver = mode == Mode.MANY ? listener.receiver() : servers.get(0).receiver();
     }
 
-    private Connection client(int number) {
-      return clients.get(number % clients.size());
+    private Sender sender(int number) {
+      return senders.get(number % senders.size());
     }
 
     @Override
@@ -232,12 +249,12 @@ class FallingAsleepTest {
 
   /** Sends when the receiver sleeps; or at once if it has already woken up, which is permitted. */
   private static CompletableFuture<Void> sendWhenAsleep(
-      Connection connection, Thread receiver, BooleanSupplier awake) {
+      Sender sender, Thread receiver, BooleanSupplier awake) {
     return inBackground(() -> {
       while (!Sleepers.isAsleep(receiver) && !awake.getAsBoolean()) {
         LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
       }
-      send(connection, 0, -1);
+      send(sender, 0, -1);
     });
   }
 
@@ -254,8 +271,8 @@ class FallingAsleepTest {
     }
   }
 
-  private static void send(Connection connection, int sender, int number) {
-    connection.sender().send(MemorySegment.ofArray(new int[] {sender, number}));
+  private static void send(Sender through, int sender, int number) {
+    through.send(MemorySegment.ofArray(new int[] {sender, number}));
   }
 
   private static int number(ReceiveRegion message) {
@@ -269,11 +286,11 @@ class FallingAsleepTest {
     "ONE, AFTER_THE_LAST_CHECK",
     "ONE, BEFORE_IT_SLEEPS",
     "ONE, BEFORE_DISARMING",
-    "SHARED, BEFORE_ARMING",
-    "SHARED, AFTER_ARMING",
-    "SHARED, AFTER_THE_LAST_CHECK",
-    "SHARED, BEFORE_IT_SLEEPS",
-    "SHARED, BEFORE_DISARMING",
+    "LANES, BEFORE_ARMING",
+    "LANES, AFTER_ARMING",
+    "LANES, AFTER_THE_LAST_CHECK",
+    "LANES, BEFORE_IT_SLEEPS",
+    "LANES, BEFORE_DISARMING",
     "MANY, BEFORE_ARMING",
     "MANY, AFTER_ARMING",
     "MANY, AFTER_THE_LAST_CHECK",
@@ -289,7 +306,7 @@ class FallingAsleepTest {
         boolean second = point == Point.BEFORE_DISARMING;
         CompletableFuture<Void> first =
             second
-                ? sendWhenAsleep(star.client(now + 1), Thread.currentThread(), there::get)
+                ? sendWhenAsleep(star.sender(now + 1), Thread.currentThread(), there::get)
                 : CompletableFuture.completedFuture(null);
         plan.set(
             new Plan(
@@ -300,7 +317,7 @@ class FallingAsleepTest {
                   // by spinning, because a park would consume the permit that is to unpark the
                   // receiver
                   spinUntil(first::isDone);
-                  spinUntil(inBackground(() -> send(star.client(now), 0, now))::isDone);
+                  spinUntil(inBackground(() -> send(star.sender(now), 0, now))::isDone);
                   if (now % 2 == 0) { // the wake-up has arrived by the time that it sleeps
                     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2);
                     spinUntil(() -> System.nanoTime() - end >= 0);
@@ -341,7 +358,7 @@ class FallingAsleepTest {
                 } else {
                   pause(random);
                 }
-                send(star.client(me), me, number);
+                send(star.sender(me), me, number);
               }
             }));
       }
@@ -407,7 +424,7 @@ class FallingAsleepTest {
 
       assertThat(receiving.isAlive()).isTrue();
       assertThat(used).isLessThan(limit);
-      send(star.client(SENDERS - 1), 0, 0);
+      send(star.sender(SENDERS - 1), 0, 0);
       assertThat(receiving.join(PATIENCE)).isTrue();
     }
   }

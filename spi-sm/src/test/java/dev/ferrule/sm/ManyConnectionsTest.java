@@ -16,7 +16,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.MemorySegment;
@@ -400,16 +400,15 @@ class ManyConnectionsTest {
     private volatile @Nullable Thread own;
 
     @Override
-    public RingConsumer consumer(
-        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-      return new RingConsumer(layout, ring, buffer, fences) {
+    public ReceiverSleep sleep(MemorySegment first, boolean fences) {
+      return new ReceiverSleep(first, fences) {
         @Override
-        public void disarmSleep() {
+        public void disarm() {
           if (Thread.currentThread() == common) {
             late.countDown();
             awaitOwnAsleep();
           }
-          super.disarmSleep();
+          super.disarm();
         }
       };
     }

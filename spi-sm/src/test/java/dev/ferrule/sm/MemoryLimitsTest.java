@@ -40,12 +40,16 @@ class MemoryLimitsTest {
           new RingFactory() {
             @Override
             public RingProducer producer(
-                RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+                RingLayout layout,
+                MemorySegment ring,
+                MemorySegment buffer,
+                MemorySegment first,
+                boolean fences) {
               Error error = Thread.currentThread().getName().equals("client") ? null : next();
               if (error != null) {
                 throw error;
               }
-              return super.producer(layout, ring, buffer, fences);
+              return super.producer(layout, ring, buffer, first, fences);
             }
           });
 

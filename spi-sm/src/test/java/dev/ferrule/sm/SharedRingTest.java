@@ -27,7 +27,7 @@ class SharedRingTest {
   private static final int LINES = (64 << 20) / RingLayout.LINE;
   private static final RingLayout LAYOUT = new RingLayout(12, LINES, 1 << 20);
   private static final long HUGE_PAGE = 2 << 20; // the system may map one at the end
-  private static final SharedRing.RmaSizes NO_RMA = new SharedRing.RmaSizes(0, 0);
+  private static final SharedRing.OnDemand NO_RMA = new SharedRing.OnDemand(0, 0, 0);
 
   private static SharedRing attach(SealedFile file) {
     return SharedRing.attach(
@@ -83,7 +83,7 @@ class SharedRingTest {
     long size = SharedRing.allocatedSize(LAYOUT);
     try (SealedFile file = SealedFile.create(size, size)) {
       SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
-      LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0);
+      LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0, 0);
 
       assertThatThrownBy(() -> attach(file))
           .isInstanceOf(PosixException.class)
@@ -108,7 +108,7 @@ class SharedRingTest {
       assertThatThrownBy(() -> attach(file))
           .isInstanceOf(PosixException.class)
           .hasMessageContaining("does not start with a ring of version");
-      LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0);
+      LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0, 0);
       mapping.view().set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, -1);
       assertThatThrownBy(() -> attach(file))
           .isInstanceOf(PosixException.class)

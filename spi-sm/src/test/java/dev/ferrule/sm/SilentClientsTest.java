@@ -492,9 +492,9 @@ class SilentClientsTest {
       fake.send(FakeClient.CONNECT, 1, 0, null);
       assertRefused(fake, 1, "the connect request passed no memory");
       fake.send(FakeClient.CONNECT, 2, 0, zeros);
-      assertRefused(fake, 2, "its memory does not start with a ring of version 2");
+      assertRefused(fake, 2, "its memory does not start with a ring of version 3");
       fake.send(FakeClient.CONNECT, 3, 0, tooShort);
-      assertRefused(fake, 3, "its memory does not start with a ring of version 2");
+      assertRefused(fake, 3, "its memory does not start with a ring of version 3");
       fake.send(FakeClient.CONNECT, 4, 0, messagesTooLong);
       assertRefused(fake, 4, "a ring of invalid sizes: messages of 1048576 bytes in");
       assertThat(listener.pollRequest()).isNull();

@@ -210,7 +210,7 @@ class SmProviderTest {
       Path client = endpoint.resolveSibling("77");
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
           var fifo = new dev.ferrule.posix.Fifo.Reader(client.resolve("fifo"))) {
-        byte[] connect = {0x21, 0, 0, 5, 0, 0, 0, 0};
+        byte[] connect = {0x31, 0, 0, 5, 0, 0, 0, 0};
         assertThat(socket.send(connect, FakeClient.memory(), endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))
             .isInstanceOf(OperationTimeoutException.class);
@@ -235,7 +235,7 @@ class SmProviderTest {
       long descriptors = ownDescriptors();
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
           SealedFile memory = FakeClient.incompleteMemory()) { // without lines, and an area for RMA
-        byte[] connect = {0x21, 0, 0, 1, 0, 0, 0, 0};
+        byte[] connect = {0x31, 0, 0, 1, 0, 0, 0, 0};
         assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(listener.nextRequest()::accept)
             .isInstanceOf(ProtocolException.class)
@@ -385,7 +385,7 @@ class SmProviderTest {
         while (answer == null) {
           answer = socket.receive();
         }
-        assertThat(answer.bytes()).startsWith(0x27); // VERSION_MISMATCH, of version 2
+        assertThat(answer.bytes()).startsWith(0x37); // VERSION_MISMATCH, of version 3
       }
       Files.delete(stranger);
       Files.delete(stranger.getParent());
@@ -414,7 +414,7 @@ class SmProviderTest {
           .cause()
           .isInstanceOf(VersionMismatchException.class)
           .hasMessageContaining("version 9")
-          .hasMessageContaining("version 2");
+          .hasMessageContaining("version 3");
     }
   }
 

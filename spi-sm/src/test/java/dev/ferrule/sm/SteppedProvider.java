@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.sm.ring.ConcurrentRingProducer;
-import dev.ferrule.sm.ring.RecordMemory;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
@@ -37,24 +35,12 @@ public final class SteppedProvider {
 
     @Override
     public RingProducer producer(
-        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-      return new RingProducer(layout, ring, buffer, fences) {
-        @Override
-        protected void reached(RingStep step) {
-          onStep.accept(step);
-        }
-      };
-    }
-
-    @Override
-    public ConcurrentRingProducer concurrentProducer(
         RingLayout layout,
         MemorySegment ring,
-        RecordMemory records,
         MemorySegment buffer,
-        boolean fences,
-        ConcurrentRingProducer.Waiters waiters) {
-      return new ConcurrentRingProducer(layout, ring, records, buffer, fences, waiters) {
+        MemorySegment first,
+        boolean fences) {
+      return new RingProducer(layout, ring, buffer, first, fences) {
         @Override
         protected void reached(RingStep step) {
           onStep.accept(step);

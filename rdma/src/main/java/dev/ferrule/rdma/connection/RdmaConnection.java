@@ -136,7 +136,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
       receiver.showMessages(readiness);
     }
     if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness, false);
+      sender.showRoom(readiness);
     }
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =

@@ -21,7 +21,7 @@ import java.util.Optional;
 record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
 
   /** The protocol version of this implementation. */
-  static final int VERSION = 2;
+  static final int VERSION = 3;
 
   /** Bytes before the payload. */
   static final int HEADER_SIZE = 8;

@@ -29,7 +29,7 @@ final class RecordWriter {
   /** Returned by {@link #claim} if the region cannot be in the ring. */
   static final long NOWHERE = -1;
 
-  private final SendingEnd end;
+  private final RingProducer end;
   private final RingLayout layout;
   private final long ring; // the address
   private final long records; // the address
@@ -60,20 +60,14 @@ final class RecordWriter {
    * @param end the end of the ring that this is part of
    * @param layout the ring's layout
    * @param records the address of the records
-   * @param tail the position of the next record; not 0 if another writer has come that far
-   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
-  RecordWriter(SendingEnd end, RingLayout layout, long records, long tail) {
+  RecordWriter(RingProducer end, RingLayout layout, long records) {
     this.end = end;
     this.layout = layout;
     this.ring = end.ring;
     this.records = records;
     this.mask = layout.capacity() - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
-    this.tail = tail;
-    if (tail != 0) {
-      readConsumed(); // a header that was reserved is staged without another look
-    }
     this.limit = limit();
     this.directLimit = limit;
   }
@@ -122,17 +116,6 @@ final class RecordWriter {
    */
   void unreserve(int size) {
     reserved -= size;
-  }
-
-  /**
-   * Sets the room reserved by other means than {@link #reserve}: for records that consist of a
-   * header.
-   *
-   * @param size the number of bytes
-   */
-  void setReserved(long size) {
-    reserved = size;
-    longest = HEADER;
   }
 
   /**

@@ -7,11 +7,8 @@ import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.MessageHandler;
-import dev.ferrule.posix.Futex;
-import dev.ferrule.posix.Membarrier;
 import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 
 /**
  * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
@@ -24,8 +21,6 @@ import java.lang.invoke.VarHandle;
 public class RingConsumer {
 
   private static final long NOWHERE = -1;
-  private static final int MESSAGES_WITHOUT_SLEEP = 256;
-  private static final int MAX_SLEEP = Integer.MAX_VALUE - 3;
 
   private final RingLayout layout;
   private final long ring; // the address
@@ -49,12 +44,6 @@ public class RingConsumer {
   private int heldSize;
   private boolean heldPublished; // whether the held record was published to the sender
 
-  private final Futex flag; // the word by which this side announces that it sleeps
-  private int sleeps; // its last value
-  private int armed; // its value of the last armSleep, with the kind of sleep
-  private boolean reliesOnFences; // whether the sender must run fences
-  private boolean isSure; // whether the sender is certain to see the last armSleep
-  private long messagesBeforeSleep;
   private volatile boolean stopped;
 
   private long messageOffset;
@@ -90,7 +79,6 @@ public class RingConsumer {
     this.mask = capacity - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.releaseMask = layout.releases() - 1;
-    this.flag = new Futex(this.ring + RingLayout.RECEIVER_ASLEEP);
   }
 
   /**
@@ -349,7 +337,6 @@ public class RingConsumer {
     long now = position;
     if (now >= backoff.checkpoint()) {
       backoff.measure(now, messages);
-      endFences();
     }
     if (held != NOWHERE && !heldPublished) {
       if (now == held + heldSize) {
@@ -429,86 +416,9 @@ public class RingConsumer {
     return (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
   }
 
-  /** As {@link #armSleep}, but without the barrier, of which one for many rings suffices. */
-  public void armSleepWithoutBarrier() {
-    INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextSleep());
-  }
-
-  /** Runs the barrier that must follow {@link #armSleepWithoutBarrier}. */
-  public static void barrierBeforeSleep() {
-    VarHandle.fullFence(); // for processes that are not registered
-    if (Membarrier.REGISTERED) {
-      Membarrier.global();
-    }
-  }
-
-  /**
-   * Announces that this side goes to sleep until there is a message. The caller must check once
-   * more before it sleeps.
-   *
-   * @param onFlag whether it sleeps by {@link #sleepOnFlag}
-   */
-  public void armSleep(boolean onFlag) {
-    armed = nextSleep() | (onFlag ? SleepFlag.ON_FLAG : 0);
-    isSure = fences || reliesOnFences;
-    if (!isSure) {
-      SleepFlag.setSenderFences(ring, true);
-      reliesOnFences = true; // from the next sleep on
-    }
-    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
-    messagesBeforeSleep = messages;
-  }
-
-  /**
-   * {@return whether the sender is certain to see the last {@link #armSleep}, so that no second
-   * check is needed}
-   */
-  public boolean isSleepSure() {
-    return isSure;
-  }
-
-  /** Stops the sender's fences where messages arrive without a sleep. */
-  private void endFences() {
-    if (reliesOnFences && messages - messagesBeforeSleep > MESSAGES_WITHOUT_SLEEP) {
-      reliesOnFences = false;
-      SleepFlag.setSenderFences(ring, false);
-    }
-  }
-
-  /**
-   * Returns another even number each time, never 0, so that the wake-up of one sleep does not end
-   * the next.
-   */
-  private int nextSleep() {
-    sleeps = sleeps >= MAX_SLEEP ? 2 : sleeps + 2;
-    return sleeps;
-  }
-
-  /**
-   * Sleeps as announced by {@link #armSleep}, until the sender wakes this side or {@link
-   * #endSleepOnFlag} is called; may return spuriously.
-   *
-   * @param nanos the timeout; {@link Long#MAX_VALUE} means none
-   */
-  public void sleepOnFlag(long nanos) {
-    flag.await(armed, nanos);
-  }
-
-  /** Wakes the thread that sleeps by {@link #sleepOnFlag}, or is about to. */
-  public void endSleepOnFlag() {
-    flag.release();
-  }
-
-  /**
-   * {@return whether {@link #armSleep} is still in force: the sender has not woken this side yet}
-   */
-  public boolean isSleepArmed() {
-    return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
-  }
-
-  /** Revokes {@link #armSleep}. */
-  public void disarmSleep() {
-    SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);
+  /** {@return a bit for each lane in which the peer has begun to send, in the first ring} */
+  public long lanes() {
+    return (long) LONG.getAcquire(ALL, ring + RingLayout.SENDER_LANES);
   }
 
   /**
@@ -521,7 +431,7 @@ public class RingConsumer {
   /**
    * Returns the sender's reason for closing the connection.
    *
-   * @return the value passed to {@link SendingEnd#markClosed}; 0 if it has not closed it
+   * @return the value passed to {@link RingProducer#markClosed}; 0 if it has not closed it
    */
   public int closeReason() {
     return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);

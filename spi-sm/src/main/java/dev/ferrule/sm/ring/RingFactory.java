@@ -13,38 +13,22 @@ public class RingFactory {
   protected RingFactory() {}
 
   /**
-   * Creates the sending end for one thread at a time.
+   * Creates the sending end.
    *
    * @param layout the ring's layout
    * @param ring the ring's memory
    * @param buffer the payload lines
+   * @param first see {@link RingProducer}
    * @param fences see {@link RingProducer}
    * @return the end
    */
   public RingProducer producer(
-      RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-    return new RingProducer(layout, ring, buffer, fences);
-  }
-
-  /**
-   * Creates the sending end for several threads.
-   *
-   * @param layout the ring's layout
-   * @param ring the ring's memory
-   * @param records see {@link ConcurrentRingProducer}
-   * @param buffer the payload lines
-   * @param fences see {@link ConcurrentRingProducer}
-   * @param waiters see {@link ConcurrentRingProducer}
-   * @return the end
-   */
-  public ConcurrentRingProducer concurrentProducer(
       RingLayout layout,
       MemorySegment ring,
-      RecordMemory records,
       MemorySegment buffer,
-      boolean fences,
-      ConcurrentRingProducer.Waiters waiters) {
-    return new ConcurrentRingProducer(layout, ring, records, buffer, fences, waiters);
+      MemorySegment first,
+      boolean fences) {
+    return new RingProducer(layout, ring, buffer, first, fences);
   }
 
   /**
@@ -59,5 +43,16 @@ public class RingFactory {
   public RingConsumer consumer(
       RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
     return new RingConsumer(layout, ring, buffer, fences);
+  }
+
+  /**
+   * Creates the sleep of a receiver.
+   *
+   * @param first see {@link ReceiverSleep}
+   * @param fences see {@link ReceiverSleep}
+   * @return the sleep
+   */
+  public ReceiverSleep sleep(MemorySegment first, boolean fences) {
+    return new ReceiverSleep(first, fences);
   }
 }

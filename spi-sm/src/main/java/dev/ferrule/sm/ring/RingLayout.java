@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * <pre>
  * ring    0     descriptor: magic, version, flags, sizes, generations   written once, by the receiver
- *         256   sender's line: asleep, closed                           written by the sender
+ *         256   sender's line: asleep, closed, lanes                    written by the sender
  *         512   receiver's line: consumed, held                         written by the receiver
  *         768   receiver's second line: asleep                          written by the receiver
  *         4096  release ring: a 4-byte entry for each freed run         written by the receiver
@@ -34,7 +34,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final long MAGIC = 0x21656c7572726546L;
 
   /** The version of this layout. */
-  public static final int VERSION = 2;
+  public static final int VERSION = 3;
 
   /** Bytes in a cache line, and in a payload line. */
   public static final int LINE = 64;
@@ -75,7 +75,10 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /** Offset in the ring: the longest message in bytes, 4 bytes. */
   public static final long DESCRIPTOR_MAX_MESSAGE = 40;
 
-  /** Size of the descriptor in bytes, the last 4 of which are 0. */
+  /** Offset in the first ring: the number of lanes, 4 bytes. */
+  public static final long DESCRIPTOR_LANES = 44;
+
+  /** Size of the descriptor in bytes. */
   public static final int DESCRIPTOR_SIZE = 48;
 
   /** Flag: the process that created the ring is registered for membarrier(2). */
@@ -95,6 +98,9 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
    * published its last message; 4 bytes.
    */
   public static final long SENDER_CLOSED = 256 + 4;
+
+  /** Offset in the first ring: a bit for each lane in which the peer has begun to send; 8 bytes. */
+  public static final long SENDER_LANES = 256 + 8;
 
   /**
    * Offset in the ring: the total number of bytes of records that the receiver has consumed; 8
@@ -129,6 +135,9 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
 
   /** Maximum binary logarithm of the bytes of records. */
   public static final int MAX_RING_SHIFT = 24;
+
+  /** Maximum number of lanes. */
+  public static final int MAX_LANES = 63;
 
   /** Maximum number of payload lines: as many as a release entry can name, which is 1 GiB. */
   public static final int MAX_LINES = 1 << 24;
@@ -230,6 +239,16 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     return Math.max(PAGE, roundUp((long) lines * LINE));
   }
 
+  /** {@return the size of a lane, in bytes: a ring of this layout, and its payload lines} */
+  public long laneSize() {
+    return roundUp(ringSize()) + bufferSize();
+  }
+
+  /** {@return the offset of the payload lines in a lane, in bytes} */
+  public long laneBufferOffset() {
+    return roundUp(ringSize());
+  }
+
   /**
    * Returns the number of lines of a message.
    *
@@ -248,8 +267,10 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
    * @param flags the flags
    * @param generation the ring's generation, not 0
    * @param peerGeneration the generation of the opposite ring, or 0
+   * @param lanes the number of lanes, 0 to {@link #MAX_LANES}
    */
-  public void writeDescriptor(MemorySegment ring, int flags, long generation, long peerGeneration) {
+  public void writeDescriptor(
+      MemorySegment ring, int flags, long generation, long peerGeneration, int lanes) {
     INT.set(ring, DESCRIPTOR_VERSION, VERSION);
     INT.set(ring, DESCRIPTOR_FLAGS, flags);
     LONG.set(ring, DESCRIPTOR_GENERATION, generation);
@@ -257,6 +278,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     INT.set(ring, DESCRIPTOR_RING_SHIFT, ringShift);
     INT.set(ring, DESCRIPTOR_LINES, lines);
     INT.set(ring, DESCRIPTOR_MAX_MESSAGE, maxMessage);
+    INT.set(ring, DESCRIPTOR_LANES, lanes);
     LONG.setRelease(ring, DESCRIPTOR_MAGIC, MAGIC);
   }
 
@@ -267,8 +289,10 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
    * @param flags its flags
    * @param generation its generation
    * @param peerGeneration the generation of the opposite ring, or 0
+   * @param lanes the number of lanes
    */
-  public record Descriptor(RingLayout layout, int flags, long generation, long peerGeneration) {}
+  public record Descriptor(
+      RingLayout layout, int flags, long generation, long peerGeneration, int lanes) {}
 
   /**
    * Reads and validates a descriptor written by an untrusted process; reads each field once.
@@ -285,7 +309,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     long generation = (long) LONG.get(ring, DESCRIPTOR_GENERATION);
     long peerGeneration = (long) LONG.get(ring, DESCRIPTOR_PEER_GENERATION);
     try {
-      return Optional.of(new Descriptor(layoutOf(ring), flags, generation, peerGeneration));
+      return Optional.of(
+          new Descriptor(layoutOf(ring), flags, generation, peerGeneration, lanesOf(ring)));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
@@ -302,6 +327,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
         && (int) INT.get(ring, DESCRIPTOR_VERSION) == VERSION) {
       try {
         layoutOf(ring);
+        lanesOf(ring);
       } catch (IllegalArgumentException e) {
         return "starts with a ring of invalid sizes: " + e.getMessage();
       }
@@ -314,6 +340,14 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
         (int) INT.get(ring, DESCRIPTOR_RING_SHIFT),
         (int) INT.get(ring, DESCRIPTOR_LINES),
         (int) INT.get(ring, DESCRIPTOR_MAX_MESSAGE));
+  }
+
+  private static int lanesOf(MemorySegment ring) {
+    int lanes = (int) INT.get(ring, DESCRIPTOR_LANES);
+    if (lanes < 0 || lanes > MAX_LANES) {
+      throw new IllegalArgumentException(lanes + " lanes");
+    }
+    return lanes;
   }
 
   private static long roundUp(long size) {

@@ -4,10 +4,14 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
+import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.posix.Futex;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.support.AbstractSender;
 import dev.ferrule.support.LineAllocator;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * The sending side of a ring, for one thread at a time. A message takes three steps: {@link
@@ -16,7 +20,7 @@ import java.lang.foreign.MemorySegment;
  * receiver. The {@link RecordWriter} stores the records; this class handles payload lines, counts
  * and wake-ups.
  */
-public class RingProducer extends SendingEnd {
+public class RingProducer {
 
   /** Returned by {@link #reserve} when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -42,6 +46,15 @@ public class RingProducer extends SendingEnd {
 
   private static final int MAX_RELEASE_DELAY = 64;
 
+  /** Not on the flag: virtual threads wait for room, too. */
+  private static final int SENDER_SLEEPS = 2;
+
+  final long ring; // the address
+  private final long first; // the address of the ring with the flag of the receiver
+  private final long buffer; // the address
+  private final MemorySegment recordsView; // no control words, which a program could overwrite
+  private final MemorySegment bufferView;
+  private final boolean fences;
   private final LineAllocator allocator;
   private final RecordWriter writer;
   private final long inlineMax;
@@ -59,15 +72,65 @@ public class RingProducer extends SendingEnd {
    * @param layout the ring's layout
    * @param ring the ring's memory
    * @param buffer the payload lines
+   * @param first the connection's first ring, which has the flag of the receiver
    * @param fences whether a sleeping receiver relies on a fence here, because the two sides do not
    *     share membarrier(2)
    */
-  public RingProducer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-    super(layout, ring, buffer, fences);
+  public RingProducer(
+      RingLayout layout,
+      MemorySegment ring,
+      MemorySegment buffer,
+      MemorySegment first,
+      boolean fences) {
+    this.ring = RawMemory.address(ring);
+    this.first = RawMemory.address(first);
+    this.buffer = RawMemory.address(buffer);
+    this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity());
+    this.bufferView = buffer;
+    this.fences = fences;
     this.allocator = new LineAllocator(layout.lines());
-    this.writer = new RecordWriter(this, layout, this.ring + layout.recordsOffset(), 0);
+    this.writer = new RecordWriter(this, layout, this.ring + layout.recordsOffset());
     this.inlineMax = writer.inlineMax();
     this.releaseMask = layout.releases() - 1;
+  }
+
+  /**
+   * Called when the sending thread has reached a step. Does nothing, at no cost; tests override it
+   * to stop there.
+   *
+   * @param step the thread's step
+   */
+  protected void reached(RingStep step) {}
+
+  /**
+   * Returns the records.
+   *
+   * @return the memory in which {@link #claim} returns an offset
+   */
+  public final MemorySegment records() {
+    return recordsView;
+  }
+
+  /**
+   * Returns the payload lines.
+   *
+   * @return the memory in which a reserved line's offset is its number times {@link
+   *     RingLayout#LINE}
+   */
+  public final MemorySegment buffer() {
+    return bufferView;
+  }
+
+  /**
+   * Copies a message to payload lines.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param line the first line, which is reserved
+   * @param length the message's length in bytes
+   */
+  public final void write(MemorySegment source, long offset, int line, int length) {
+    RawMemory.copy(source, offset, buffer + (long) line * RingLayout.LINE, length);
   }
 
   /**
@@ -275,7 +338,9 @@ public class RingProducer extends SendingEnd {
   /**
    * Makes all staged messages visible to the receiver.
    *
-   * @return the flag of a sleeping receiver, which must be woken; 0 if it is awake
+   * @return the flag of a sleeping receiver, to be woken by {@link #wakeOnFlag} if it {@link
+   *     #isOnFlag}, and otherwise by its endpoint's thread, followed by {@link #clear}; 0 if it is
+   *     awake
    */
   public int publish() {
     writer.publish();
@@ -292,7 +357,7 @@ public class RingProducer extends SendingEnd {
    * @param source the message's segment
    * @param offset the start of the message in it
    * @param length its length, possibly invalid
-   * @return the flag of a sleeping receiver, which must be woken; 0 if it is awake; NOT_SENT
+   * @return the flag of a sleeping receiver, as {@link #publish}; 0 if it is awake; NOT_SENT
    */
   public int trySend(MemorySegment source, long offset, long length) {
     // excludes 0 bytes: they are not copied, so the offset would not be checked
@@ -308,11 +373,46 @@ public class RingProducer extends SendingEnd {
 
   private int wake() {
     reached(RingStep.SENDER_PUBLISHED);
-    int asleep = SleepFlag.wakeReceiver(ring, fences);
+    int asleep = SleepFlag.lookAtReceiver(first, fences);
     if (asleep != 0) {
       reached(RingStep.SENDER_WAKES);
     }
     return asleep;
+  }
+
+  /**
+   * Returns whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread.
+   *
+   * @param flag the value of its flag, not 0
+   * @return whether it is
+   */
+  public static boolean isOnFlag(int flag) {
+    return (flag & SleepFlag.ON_FLAG) != 0;
+  }
+
+  /**
+   * Wakes the receiving thread that sleeps on its flag. The flag is cleared after that: other
+   * senders rely on the thread that clears it, and this one may stop before. A receiver that was
+   * only about to sleep is woken again.
+   *
+   * @param flag the flag's value
+   */
+  public final void wakeOnFlag(int flag) {
+    boolean slept = Futex.wake(first + RingLayout.RECEIVER_ASLEEP);
+    clear(flag);
+    if (!slept) {
+      boolean ignored = Futex.wake(first + RingLayout.RECEIVER_ASLEEP);
+    }
+  }
+
+  /**
+   * Clears the flag of a receiver that was woken, unless it has gone to sleep again since.
+   *
+   * @param flag the flag's value
+   */
+  public final void clear(int flag) {
+    reached(RingStep.SENDER_HAS_WOKEN);
+    SleepFlag.putOut(first, RingLayout.RECEIVER_ASLEEP, flag);
   }
 
   /** {@return the total number of staged messages} */
@@ -320,13 +420,52 @@ public class RingProducer extends SendingEnd {
     return messagesPublished + messagesUnpublished;
   }
 
-  @Override
+  /** {@return the total number of published messages} */
   public long messagesPublished() {
     return messagesPublished;
+  }
+
+  /** Counts messages from 0 again, for another sender. Nothing may be staged. */
+  public void restartCount() {
+    messagesPublished = 0;
+  }
+
+  /**
+   * Announces that a thread of this side goes to sleep until there is room. The caller must check
+   * once more before it sleeps.
+   */
+  public final void armSleep() {
+    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, SENDER_SLEEPS, fences);
+  }
+
+  /**
+   * {@return whether {@link #armSleep} is still in force: the receiver has not woken this side yet}
+   */
+  public final boolean isSleepArmed() {
+    return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
   }
 
   /** Revokes {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.SENDER_ASLEEP);
+  }
+
+  /**
+   * Notifies the receiver that this is a sender's lane, from now on.
+   *
+   * @param lane the lane's number, from 0
+   */
+  public void markUsed(int lane) {
+    long ignored = (long) LONG.getAndBitwiseOr(ALL, first + RingLayout.SENDER_LANES, 1L << lane);
+  }
+
+  /**
+   * Notifies the receiver that the last message of all lanes was published.
+   *
+   * @param reason why the connection ends; not 0
+   */
+  public final void markClosed(int reason) {
+    INT.setRelease(ALL, first + RingLayout.SENDER_CLOSED, reason);
+    VarHandle.fullFence();
   }
 }

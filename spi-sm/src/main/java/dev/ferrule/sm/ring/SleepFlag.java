@@ -57,14 +57,7 @@ final class SleepFlag {
     return look(ring, offset, fences) == 0 ? 0 : (int) INT.getAndSet(ALL, ring + offset, 0);
   }
 
-  /** As {@link #wake}, for a receiver, which may rely on a fence of the sender. */
-  static int wakeReceiver(long ring, boolean fences) {
-    return lookAtReceiver(ring, fences) == 0
-        ? 0
-        : (int) INT.getAndSet(ALL, ring + RingLayout.RECEIVER_ASLEEP, 0);
-  }
-
-  /** Returns the receiver's flag; 0 if it is awake. */
+  /** Returns the receiver's flag; 0 if it is awake. It may rely on a fence of the sender. */
   static int lookAtReceiver(long ring, boolean fences) {
     orderStores(fences);
     // the flag, and in the other half whether a fence is required

@@ -3,7 +3,6 @@
  * The data plane: one direction's record ring and payload lines in shared memory, without
  * connections. {@link dev.ferrule.sm.ring.RingLayout} specifies the layout, {@link
  * dev.ferrule.sm.ring.RingProducer} and {@link dev.ferrule.sm.ring.RingConsumer} are the two sides.
- * {@link dev.ferrule.sm.ring.ConcurrentRingProducer} is the sending side for several threads.
  */
 @NullMarked
 package dev.ferrule.sm.ring;

@@ -39,7 +39,7 @@ class HandshakeMessageTest {
   @Test
   void shouldPutTheTypeIntoTheFirstFourBits() {
     byte[] datagram = new HandshakeMessage(Type.CONNECT, 0xABCDE, 0x12345, new byte[] {7}).encode();
-    assertThat(datagram).containsExactly(0x21, 0x10, 0x00, 0xDE, 0xBC, 0x5A, 0x34, 0x12, 7);
+    assertThat(datagram).containsExactly(0x31, 0x10, 0x00, 0xDE, 0xBC, 0x5A, 0x34, 0x12, 7);
   }
 
   @Test
@@ -60,9 +60,9 @@ class HandshakeMessageTest {
 
   @Test
   void shouldReadTypeAndVersionOfAnotherVersionWhateverElseItHas() {
-    byte[] datagram = {0x31, 0x70, 1, 2, 3, 4, 5, 6, 9, 9, 9};
+    byte[] datagram = {0x41, 0x70, 1, 2, 3, 4, 5, 6, 9, 9, 9};
     HandshakeMessage read = HandshakeMessage.decode(datagram).orElseThrow();
     assertThat(read.type()).isEqualTo(Type.CONNECT);
-    assertThat(read.version()).isEqualTo(3);
+    assertThat(read.version()).isEqualTo(4);
   }
 }

@@ -61,7 +61,7 @@ class HandshakeTest {
   private static SealedFile memory(long generation) {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
     SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
-    LAYOUT.writeDescriptor(mapping.view(), 0, generation, 0);
+    LAYOUT.writeDescriptor(mapping.view(), 0, generation, 0, 0);
     Reference.reachabilityFence(mapping);
     return file;
   }

@@ -10,6 +10,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.io.IOException;
@@ -20,8 +21,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A peer in C, src/test/c/sm_echo.c, written from docs/sm.md alone. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -118,6 +124,62 @@ class ForeignPeerTest {
     while (!sent.isEmpty()) {
       receive(connection, sent.remove());
     }
+  }
+
+  /** Two senders of this side, of which each gets its own messages back in order. */
+  @ParameterizedTest
+  @EnumSource
+  void exchangesMessagesOverTwoLanesBothWays(WaitStrategy wait) throws Exception {
+    ConnectionOptions options =
+        ConnectionOptions.builder()
+            .set(StandardOptions.WAIT, wait)
+            .set(StandardOptions.MAX_MESSAGE, 16L << 10)
+            .set("ring", "4KiB")
+            .set("lanes", "1")
+            .build();
+    int each = 10_000;
+    try (Listener listener = Ferrule.listen(URI.create("sm://" + directory), options)) {
+      Process peer = start(listener);
+      try (Connection connection = listener.accept(PATIENCE)) {
+        Sender[] senders = {connection.sender(), connection.newSender()};
+        List<CompletableFuture<Void>> sending = new ArrayList<>();
+        for (int i = 0; i < senders.length; i++) {
+          int me = i;
+          sending.add(
+              CompletableFuture.runAsync(
+                  () -> {
+                    for (int number = 0; number < each; number++) {
+                      senders[me].send(MemorySegment.ofArray(tagged(me, number)));
+                    }
+                  },
+                  task -> new Thread(task, "sender").start()));
+        }
+        int[] next = new int[senders.length];
+        for (int i = 0; i < each * senders.length; i++) {
+          try (ReceiveRegion message = connection.receiver().receive(PATIENCE)) {
+            int sender = message.segment().get(ValueLayout.JAVA_BYTE, 0);
+            assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
+                .isEqualTo(tagged(sender, next[sender]++));
+          }
+        }
+        for (CompletableFuture<Void> one : sending) {
+          one.get();
+        }
+        assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+      } finally {
+        assertThat(peer.waitFor(90, TimeUnit.SECONDS)).isTrue();
+        peer.destroyForcibly();
+      }
+      assertThat(peer.exitValue()).isZero();
+    }
+  }
+
+  private static byte[] tagged(int sender, int number) {
+    Random random = new Random(number);
+    byte[] message = new byte[1 + length(random)];
+    random.nextBytes(message);
+    message[0] = (byte) sender;
+    return message.length <= 16 << 10 ? message : Arrays.copyOf(message, 16 << 10);
   }
 
   private static int length(Random random) {

@@ -30,9 +30,8 @@ final class SteppedPeer {
   /** Number of messages that each of them sends from then on. */
   static final int MESSAGES = 300;
 
-  private static final Set<RingStep> TAKING_THE_LOCK =
-      EnumSet.of(
-          RingStep.SHARED_LOCK_CLOSED, RingStep.SHARED_OUT_OF_PATIENCE, RingStep.SHARED_REPLACED);
+  private static final Set<RingStep> WAKING =
+      EnumSet.of(RingStep.SENDER_WAKES, RingStep.SENDER_HAS_WOKEN);
 
   private static final ConnectionProvider PROVIDER = SteppedProvider.of(Victim::reached);
 
@@ -78,46 +77,37 @@ final class SteppedPeer {
   }
 
   /**
-   * For each step of a sender for several threads: connects, lets one thread stop there, and lets
-   * others continue, on that connection and on one that they share all the time.
+   * For each step of a sender: connects, lets a thread stop there, and lets others with senders of
+   * their own continue, on that connection and on one that they share all the time.
    */
   static void severalSenders(URI address) throws IOException {
-    ConnectionOptions options = OPTIONS.toBuilder().set("concurrentSenders", "on").build();
-    Connection common = PROVIDER.connect(address, options);
+    Connection common = PROVIDER.connect(address, OPTIONS);
+    List<Sender> commonSenders = new ArrayList<>();
+    for (int i = 0; i <= OTHERS; i++) {
+      commonSenders.add(common.newSender());
+    }
     List<Connection> connections = new ArrayList<>(); // none is closed
     int[] commonNumbers = new int[1 + OTHERS];
-    for (RingStep step : severalSendersSteps()) {
-      Connection connection = PROVIDER.connect(address, options);
+    for (RingStep step : senderSteps()) {
+      Connection connection = PROVIDER.connect(address, OPTIONS);
       connections.add(connection);
-      boolean wakes = step.name().startsWith("SHARED_RECEIVER_");
+      boolean wakes = WAKING.contains(step);
+      Sender itsSender = connection.newSender();
       Victim victim =
-          new Victim(
-              step,
-              wakes
-                  ? () -> sendToASleeper(connection.sender())
-                  : () -> sendAndAbort(connection.sender()));
-      if (TAKING_THE_LOCK.contains(step)) {
-        // a thread gets there only if another one has stopped before
-        Victim holder = new Victim(RingStep.SHARED_ENTERED, () -> connection.sender().claim(8));
-        holder.start();
-        holder.awaitStopped();
-      }
+          new Victim(step, wakes ? () -> sendToASleeper(itsSender) : () -> sendAndAbort(itsSender));
       victim.start();
       List<Thread> others = new ArrayList<>();
       for (int i = 1; i <= OTHERS; i++) {
         int thread = i;
+        Sender sender = i == 1 ? connection.sender() : connection.newSender();
         others.add(
             new Thread(() ->
                 commonNumbers[thread] =
                     sendOn(
-                        connection.sender(),
-                        common.sender(),
-                        thread,
-                        commonNumbers[thread],
-                        victim)));
+                        sender, commonSenders.get(thread), thread, commonNumbers[thread], victim)));
       }
-      if (wakes || TAKING_THE_LOCK.contains(step)) {
-        victim.awaitStopped(); // before others wake the receiver, or take the lock
+      if (wakes) {
+        victim.awaitStopped(); // before others wake the receiver
       }
       others.forEach(Thread::start);
       victim.awaitStopped();
@@ -125,16 +115,16 @@ final class SteppedPeer {
       others.forEach(SteppedPeer::join);
     }
     for (int thread = 1; thread <= OTHERS; thread++) {
-      Numbered.send(common.sender(), thread, commonNumbers[thread], true);
+      Numbered.send(commonSenders.get(thread), thread, commonNumbers[thread], true);
     }
     Peer.say("the others have sent all");
     System.in.read();
   }
 
-  /** Returns the steps of a sender for several threads. */
-  static List<RingStep> severalSendersSteps() {
+  /** Returns the steps of a sender. */
+  static List<RingStep> senderSteps() {
     return Arrays.stream(RingStep.values())
-        .filter(step -> step.name().startsWith("SHARED_") || step.name().startsWith("RECORD_"))
+        .filter(step -> step.name().startsWith("SENDER_") || step.name().startsWith("RECORD_"))
         .toList();
   }
 

@@ -11,6 +11,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingStep;
@@ -95,7 +96,7 @@ class StepsTest extends ProcessTest {
   @Test
   void aThreadThatStopsAtAnyStepOfASendBlocksNoOtherAndAllPeersDetectItsProcessesEnd()
       throws Exception {
-    List<RingStep> steps = SteppedPeer.severalSendersSteps();
+    List<RingStep> steps = SteppedPeer.senderSteps();
     List<Connection> connections = new ArrayList<>();
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
@@ -173,8 +174,7 @@ class StepsTest extends ProcessTest {
   @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "RECEIVER_.*")
   void aReceiverThatIsKilledAtAnyStepIsDetectedByAllSendersAndBlocksNoOther(RingStep step)
       throws Exception {
-    ConnectionOptions several = options().toBuilder().set("concurrentSenders", "on").build();
-    try (Listener listener = Ferrule.listen(URI.create(address()), several);
+    try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
         OtherProcess other =
             OtherProcess.start("stopped receiver", listener.uri().toString(), step.name());
@@ -182,7 +182,8 @@ class StepsTest extends ProcessTest {
       List<CompletableFuture<Void>> sending = new ArrayList<>();
       for (int thread = 0; thread < 3; thread++) {
         int me = thread;
-        sending.add(inBackground(() -> sendUntilTheEnd(connection, me)));
+        Sender sender = connection.newSender();
+        sending.add(inBackground(() -> sendUntilTheEnd(sender, me)));
       }
       assertThat(other.line()).isEqualTo("connected");
       await(() -> connection.counters().wakeupsReceived() > 0 || anyIsDone(sending));
@@ -201,9 +202,9 @@ class StepsTest extends ProcessTest {
     return sending.stream().anyMatch(CompletableFuture::isDone);
   }
 
-  private static void sendUntilTheEnd(Connection connection, int thread) {
+  private static void sendUntilTheEnd(Sender sender, int thread) {
     for (int number = 0; ; number++) {
-      Numbered.send(connection.sender(), thread, number, false);
+      Numbered.send(sender, thread, number, false);
     }
   }
 }

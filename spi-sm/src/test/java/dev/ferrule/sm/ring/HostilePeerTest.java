@@ -232,7 +232,7 @@ class HostilePeerTest {
   void shouldNotReadGarbageAsADescriptor(@ForAll long seed) {
     Random random = new Random(seed);
     MemorySegment ring = MemorySegment.ofArray(new long[8]);
-    LAYOUT.writeDescriptor(ring, 0, 1, 2);
+    LAYOUT.writeDescriptor(ring, 0, 1, 2, 3);
     for (int i = random.nextInt(4); i >= 0; i--) {
       ring.set(
           ValueLayout.JAVA_INT,
@@ -249,8 +249,8 @@ class HostilePeerTest {
   @Test
   void shouldNameWhatIsWrongWithADescriptor() {
     MemorySegment ring = MemorySegment.ofArray(new long[8]);
-    assertThat(RingLayout.flaw(ring)).isEqualTo("does not start with a ring of version 2");
-    LAYOUT.writeDescriptor(ring, 0, 17, 4);
+    assertThat(RingLayout.flaw(ring)).isEqualTo("does not start with a ring of version 3");
+    LAYOUT.writeDescriptor(ring, 0, 17, 4, 8);
     ring.set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, 1 << 30);
     assertThat(RingLayout.readDescriptor(ring)).isEmpty();
     assertThat(RingLayout.flaw(ring))
@@ -261,8 +261,8 @@ class HostilePeerTest {
   void shouldReadBackADescriptor() {
     MemorySegment ring = MemorySegment.ofArray(new long[8]);
     assertThat(RingLayout.readDescriptor(ring)).isEmpty();
-    LAYOUT.writeDescriptor(ring, RingLayout.FLAG_MEMBARRIER, 17, 4);
+    LAYOUT.writeDescriptor(ring, RingLayout.FLAG_MEMBARRIER, 17, 4, 8);
     assertThat(RingLayout.readDescriptor(ring))
-        .contains(new RingLayout.Descriptor(LAYOUT, RingLayout.FLAG_MEMBARRIER, 17, 4));
+        .contains(new RingLayout.Descriptor(LAYOUT, RingLayout.FLAG_MEMBARRIER, 17, 4, 8));
   }
 }

@@ -16,7 +16,7 @@ class LargeRunTest {
   private int looks; // reads of the clock
   private boolean receives; // while the sender reads the clock
   private final RingProducer producer =
-      new RingProducer(LAYOUT, rings.ring, rings.buffer, true) {
+      new RingProducer(LAYOUT, rings.ring, rings.buffer, rings.ring, true) {
         @Override
         long now() {
           if (receives) {

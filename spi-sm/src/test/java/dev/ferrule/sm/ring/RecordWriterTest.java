@@ -17,10 +17,23 @@ class RecordWriterTest {
 
   /** A writer that has come to a position, where the receiver has consumed all. */
   private RecordWriter writer(long tail, long held) {
-    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, tail);
-    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.HELD, held);
+    receiverSays(0, HeldRecord.NONE);
     long records = RawMemory.address(rings.ring) + LAYOUT.recordsOffset();
-    return new RecordWriter(rings.producer, LAYOUT, records, tail);
+    RecordWriter writer = new RecordWriter(rings.producer, LAYOUT, records);
+    while (writer.published() < tail) {
+      receiverSays(writer.published(), HeldRecord.NONE);
+      assertThat(writer.reserve(RingLayout.HEADER)).isTrue();
+      writer.stageHeader(RecordHeader.lines(0, 0));
+      writer.publish();
+    }
+    receiverSays(tail, held);
+    assertThat(writer.reserve(CAPACITY)).isFalse(); // reads that
+    return writer;
+  }
+
+  private void receiverSays(long consumed, long held) {
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, consumed);
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.HELD, held);
   }
 
   @Test

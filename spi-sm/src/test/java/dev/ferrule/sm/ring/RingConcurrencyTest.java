@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs {@link RingStress} and {@link SeveralSendersStress}. */
+/** Runs {@link RingStress}. */
 @Tag("long")
 class RingConcurrencyTest {
 
@@ -16,11 +16,5 @@ class RingConcurrencyTest {
   void shouldShowNothingForbiddenToTwoThreads(@TempDir Path folder)
       throws IOException, InterruptedException {
     Jcstress.run(RingStress.class, folder);
-  }
-
-  @Test
-  void shouldShowNothingForbiddenToSeveralThreadsThatSend(@TempDir Path folder)
-      throws IOException, InterruptedException {
-    Jcstress.run(SeveralSendersStress.class, folder);
   }
 }

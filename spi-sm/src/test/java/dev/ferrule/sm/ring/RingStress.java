@@ -351,7 +351,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      rings.consumer.armSleep(false);
+      rings.sleep.arm(false);
       result.r2 = rings.consumer.next();
     }
   }
@@ -373,7 +373,7 @@ public final class RingStress {
                 () -> {
                   throw new AssertionError("this test opens no descriptor");
                 })
-            .source(() -> rings.consumer.armSleep(false), () -> rings.consumer.next());
+            .source(() -> rings.sleep.arm(false), () -> rings.consumer.next());
 
     /** Sends, and wakes the receiver if it asks for that. */
     @Actor
@@ -415,8 +415,8 @@ public final class RingStress {
 
     /** Sleeps once. */
     public SleepAgain() {
-      rings.consumer.armSleep(false);
-      rings.consumer.disarmSleep();
+      rings.sleep.arm(false);
+      rings.sleep.disarm();
     }
 
     /**
@@ -436,7 +436,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      rings.consumer.armSleep(false);
+      rings.sleep.arm(false);
       result.r2 = rings.consumer.next();
     }
   }
@@ -471,7 +471,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      rings.consumer.armSleep(false);
+      rings.sleep.arm(false);
       boolean found = rings.consumer.next();
       if (!found) {
         long start = System.nanoTime();

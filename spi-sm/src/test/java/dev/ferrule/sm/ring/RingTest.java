@@ -345,13 +345,30 @@ class RingTest {
   }
 
   @Test
-  void shouldReportASleepingReceiverToTheSenderOnce() {
+  void shouldReportASleepingReceiverUntilItIsWoken() {
     Rings rings = new Rings(LAYOUT, true);
-    rings.consumer.armSleep(false);
+    rings.sleep.arm(false);
     rings.stage(new byte[1]);
-    assertThat(rings.producer.publish()).isNotZero();
+    int flag = rings.producer.publish();
+    assertThat(flag).isNotZero();
+    rings.stage(new byte[1]);
+    assertThat(rings.producer.publish()).isEqualTo(flag);
+    rings.producer.clear(flag);
     rings.stage(new byte[1]);
     assertThat(rings.producer.publish()).isZero();
+    assertThat(rings.sleep.isArmed()).isFalse();
+  }
+
+  @Test
+  void shouldNotClearTheFlagOfALaterSleep() {
+    Rings rings = new Rings(LAYOUT, true);
+    rings.sleep.arm(false);
+    rings.stage(new byte[1]);
+    int flag = rings.producer.publish();
+    rings.sleep.disarm();
+    rings.sleep.arm(false);
+    rings.producer.clear(flag);
+    assertThat(rings.sleep.isArmed()).isTrue();
   }
 
   @Test

@@ -15,6 +15,7 @@ final class Rings {
   final MemorySegment buffer;
   final RingProducer producer;
   final RingConsumer consumer;
+  final ReceiverSleep sleep;
 
   /** The step of the producer that throws FAILURE, as an access to freed memory may. */
   @Nullable RingStep failAt;
@@ -26,7 +27,7 @@ final class Rings {
     ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
     buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
     producer =
-        new RingProducer(layout, ring, buffer, fences) {
+        new RingProducer(layout, ring, buffer, ring, fences) {
           @Override
           protected void reached(RingStep step) {
             if (step == failAt) {
@@ -35,6 +36,7 @@ final class Rings {
           }
         };
     consumer = new RingConsumer(layout, ring, buffer, fences);
+    sleep = new ReceiverSleep(ring, fences);
   }
 
   /** Stages a message if there is room for it. */

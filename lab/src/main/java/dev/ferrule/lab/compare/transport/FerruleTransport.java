@@ -45,10 +45,7 @@ final class FerruleTransport implements TransportUnderTest {
 
   /** Returns the options. Over RDMA every receive buffer has the size of the longest message. */
   private String options(Mode mode) {
-    return "?wait="
-        + strategy(mode).name().toLowerCase(Locale.ROOT)
-        + "&maxMessage=16KiB"
-        + (mode == Mode.SEVERAL_SENDERS ? "&concurrentSenders=on" : "");
+    return "?wait=" + strategy(mode).name().toLowerCase(Locale.ROOT) + "&maxMessage=16KiB";
   }
 
   @Override
@@ -70,7 +67,7 @@ final class FerruleTransport implements TransportUnderTest {
         + ", send, poll"
         + (wait == WaitStrategy.SPIN ? "" : ", receive")
         + "; stage of copies and flush for batches"
-        + (modes().contains(Mode.SEVERAL_SENDERS) ? "; concurrentSenders=on for several" : "")
+        + (modes().contains(Mode.SEVERAL_SENDERS) ? "; a sender by newSender for each thread" : "")
         + "; wait=block and receive for wake-up";
   }
 
@@ -155,7 +152,7 @@ final class FerruleTransport implements TransportUnderTest {
 
     @Override
     public MessageSender newSender() {
-      return new Copies(sender);
+      return new Copies(connection.newSender());
     }
 
     @Override
@@ -188,7 +185,7 @@ final class FerruleTransport implements TransportUnderTest {
     }
   }
 
-  /** Sends copies; several threads may do so on one connection. Waits for buffer space. */
+  /** Sends copies by a sender of its own. Waits for buffer space. */
   private static final class Copies implements MessageSender {
 
     private final Sender sender;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.posix.PosixException;
+import dev.ferrule.sm.ring.RingFactory;
+import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.support.ReadinessDescriptor;
+import dev.ferrule.support.SingleThreadedUse;
+import dev.ferrule.support.Waiter;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The senders of a connection: the first, which is always there, and those that its program opens,
+ * each with a lane of its own: a ring and payload lines in the peer's memory.
+ *
+ * <p><b>Threads:</b> any thread may call.
+ */
+final class SmSenders {
+
+  private final SmConnection connection;
+  private final SharedRing peer;
+  private final boolean fences;
+  private final RingFactory ends;
+  private final WaitStrategy wait;
+  private final MemorySegment views;
+  private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
+  private final SmSender first;
+
+  /** A bit for each lane that has an owner, who alone uses its producer. */
+  private final AtomicLong owned = new AtomicLong();
+
+  /** By lane; null before its first use. Passed from owner to owner by {@link #owned}. */
+  private final @Nullable RingProducer[] producers;
+
+  /** By lane; null without an owner. */
+  private final AtomicReferenceArray<@Nullable SmSender> lanes;
+
+  // of closed senders
+  private final LongAdder messages = new LongAdder();
+  private final LongAdder bytes = new LongAdder();
+  private final LongAdder stalls = new LongAdder();
+  private final LongAdder sleeps = new LongAdder();
+
+  SmSenders(
+      SmConnection connection,
+      SmConnectionResources resources,
+      boolean fences,
+      WaitStrategy wait,
+      @Nullable ReadinessDescriptor room) {
+    this.connection = connection;
+    this.peer = resources.peerRing();
+    this.fences = fences;
+    this.ends = resources.ends();
+    this.wait = wait;
+    this.views = resources.views();
+    this.room = room;
+    this.producers = new @Nullable RingProducer[peer.lanes()];
+    this.lanes = new AtomicReferenceArray<>(peer.lanes());
+    RingProducer producer =
+        ends.producer(peer.layout(), peer.ring(), peer.buffer(), peer.ring(), fences);
+    this.first = sender(producer, "the sender of ", null);
+  }
+
+  private SmSender sender(RingProducer producer, String name, @Nullable Runnable whenClosed) {
+    SmSender sender =
+        new SmSender(
+            connection,
+            new SingleThreadedUse(() -> name + connection.uri()),
+            producer,
+            peer.layout(),
+            views,
+            new Waiter(wait, SmConnection.SECOND_LOOK_NANOS),
+            whenClosed);
+    if (room != null) {
+      sender.showRoom(room);
+    }
+    return sender;
+  }
+
+  SmSender first() {
+    return first;
+  }
+
+  /** Opens a sender with a lane of its own. */
+  Sender open() {
+    connection.checkOpen();
+    int lane = takeLane();
+    boolean done = false;
+    try {
+      SmSender sender =
+          sender(producer(lane), "sender " + (lane + 2) + " of ", () -> giveBack(lane));
+      lanes.set(lane, sender);
+      connection.checkOpen(); // otherwise it may have been closed without this one's being woken
+      done = true;
+      return sender.checked();
+    } finally {
+      if (!done) {
+        lanes.set(lane, null);
+        giveLaneBack(lane);
+      }
+    }
+  }
+
+  private int takeLane() {
+    while (true) {
+      long now = owned.get();
+      int lane = Long.numberOfTrailingZeros(~now);
+      if (lane >= peer.lanes()) {
+        throw new ResourceExhaustedException(
+            connection.uri(),
+            "the peer permits "
+                + peer.lanes()
+                + " senders beside the first, and all are open: close one, or raise the peer's"
+                + " option lanes",
+            null);
+      }
+      if (owned.compareAndSet(now, now | 1L << lane)) {
+        return lane;
+      }
+    }
+  }
+
+  private RingProducer producer(int lane) {
+    RingProducer producer = producers[lane];
+    if (producer == null) {
+      try {
+        peer.allocateLane(lane);
+      } catch (PosixException e) {
+        throw Failures.of(connection.uri(), e);
+      }
+      producer =
+          ends.producer(
+              peer.layout(), peer.laneRing(lane), peer.laneBuffer(lane), peer.ring(), fences);
+      producer.markUsed(lane);
+      producers[lane] = producer;
+    }
+    return producer;
+  }
+
+  /** Takes a lane back from its sender, which is closed and has nothing staged or claimed. */
+  private void giveBack(int lane) {
+    SmSender sender = lanes.getAndSet(lane, null);
+    RingProducer producer = producers[lane];
+    if (sender != null && producer != null) {
+      messages.add(sender.messages());
+      bytes.add(sender.bytes());
+      stalls.add(sender.stalls());
+      sleeps.add(sender.sleeps());
+      producer.restartCount();
+    }
+    giveLaneBack(lane);
+  }
+
+  private void giveLaneBack(int lane) {
+    long ignored = owned.getAndUpdate(now -> now & ~(1L << lane));
+  }
+
+  private void forEach(Consumer<SmSender> action) {
+    action.accept(first);
+    for (int lane = 0; lane < lanes.length(); lane++) {
+      SmSender sender = lanes.get(lane);
+      if (sender != null) {
+        action.accept(sender);
+      }
+    }
+  }
+
+  /** Wakes the threads that wait for room, which check again. */
+  void wake() {
+    forEach(SmSender::wake);
+  }
+
+  private long total(LongAdder ofClosed, ToLongFunction<SmSender> count) {
+    long[] sum = {ofClosed.sum()};
+    forEach(sender -> sum[0] += count.applyAsLong(sender));
+    return sum[0];
+  }
+
+  long messages() {
+    return total(messages, SmSender::messages);
+  }
+
+  long bytes() {
+    return total(bytes, SmSender::bytes);
+  }
+
+  long stalls() {
+    return total(stalls, SmSender::stalls);
+  }
+
+  long sleeps() {
+    return total(sleeps, SmSender::sleeps);
+  }
+}

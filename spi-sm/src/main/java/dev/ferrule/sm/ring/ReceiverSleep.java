@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import static dev.ferrule.posix.RawMemory.ALL;
+import static dev.ferrule.sm.ring.RingLayout.INT;
+
+import dev.ferrule.posix.Futex;
+import dev.ferrule.posix.Membarrier;
+import dev.ferrule.posix.RawMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The sleep of a receiver until there is a message, by the flag in the connection's first ring: one
+ * for all of its lanes. See {@link SleepFlag} on the barriers.
+ *
+ * <p>Not thread-safe, except {@link #isArmed} and {@link #end}.
+ */
+public class ReceiverSleep {
+
+  /** A receiver that takes so many messages without a sleep needs no fences of the senders. */
+  private static final int MESSAGES_WITHOUT_SLEEP = 4096;
+
+  private static final int MAX_NUMBER = Integer.MAX_VALUE - 3;
+
+  private final long ring; // the address
+  private final boolean fences;
+  private final Futex flag;
+  private int number; // the flag's last value
+  private int armed; // the value of the last arm, with the kind of sleep
+  private boolean reliesOnFences; // whether the senders must run fences
+  private boolean isSure; // whether the senders are certain to see the last arm
+  private int messages; // since the last sleep
+
+  /**
+   * Creates an instance that does not sleep.
+   *
+   * @param first the connection's first ring
+   * @param fences whether membarrier(2) must not be relied on
+   */
+  public ReceiverSleep(MemorySegment first, boolean fences) {
+    this.ring = RawMemory.address(first);
+    this.fences = fences;
+    this.flag = new Futex(ring + RingLayout.RECEIVER_ASLEEP);
+  }
+
+  /**
+   * Announces that this side goes to sleep until there is a message. The caller must check all
+   * lanes once more before it sleeps.
+   *
+   * @param onFlag whether it sleeps by {@link #await}
+   */
+  public void arm(boolean onFlag) {
+    armed = nextNumber() | (onFlag ? SleepFlag.ON_FLAG : 0);
+    isSure = fences || reliesOnFences;
+    if (!isSure) {
+      SleepFlag.setSenderFences(ring, true);
+      reliesOnFences = true; // from the next sleep on
+    }
+    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
+    messages = 0;
+  }
+
+  /** As {@link #arm}, but without the barrier, of which one for many connections suffices. */
+  public void armWithoutBarrier() {
+    INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextNumber());
+  }
+
+  /** Runs the barrier that must follow {@link #armWithoutBarrier}. */
+  public static void barrier() {
+    VarHandle.fullFence(); // for processes that are not registered
+    if (Membarrier.REGISTERED) {
+      Membarrier.global();
+    }
+  }
+
+  /**
+   * Returns another even number each time, never 0, so that the wake-up of one sleep does not end
+   * the next.
+   */
+  private int nextNumber() {
+    number = number >= MAX_NUMBER ? 2 : number + 2;
+    return number;
+  }
+
+  /**
+   * {@return whether the senders are certain to see the last {@link #arm}, so that no second check
+   * is needed}
+   */
+  public boolean isSure() {
+    return isSure;
+  }
+
+  /**
+   * Called when messages were received, without a sleep since the last call.
+   *
+   * @param count the number of messages
+   */
+  public void received(int count) {
+    if (reliesOnFences) {
+      messages += count;
+      if (messages > MESSAGES_WITHOUT_SLEEP) {
+        reliesOnFences = false;
+        SleepFlag.setSenderFences(ring, false);
+      }
+    }
+  }
+
+  /**
+   * Sleeps as announced by {@link #arm}, until a sender wakes this side or {@link #end} is called;
+   * may return spuriously.
+   *
+   * @param nanos the timeout; {@link Long#MAX_VALUE} means none
+   */
+  public void await(long nanos) {
+    flag.await(armed, nanos);
+  }
+
+  /** Wakes the thread that sleeps by {@link #await}, or is about to. */
+  public void end() {
+    flag.release();
+  }
+
+  /** {@return whether {@link #arm} is still in force: no sender has woken this side yet} */
+  public boolean isArmed() {
+    return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
+  }
+
+  /** Revokes {@link #arm}. */
+  public void disarm() {
+    SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);
+  }
+}
