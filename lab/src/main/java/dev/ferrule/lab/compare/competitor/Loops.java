@@ -185,11 +185,13 @@ final class Loops {
     CountDownLatch go = new CountDownLatch(1);
     AtomicBoolean stopped = new AtomicBoolean();
     ExecutorService threads = Executors.newFixedThreadPool(senders);
+    List<MessageSender> opened = new ArrayList<>();
     try {
       List<Future<?>> running = new ArrayList<>();
       for (int i = 0; i < senders; i++) {
         int index = i;
         MessageSender sender = transport.newSender();
+        opened.add(sender);
         running.add(
             threads.submit(() -> {
               pin.accept(index);
@@ -217,6 +219,7 @@ final class Loops {
       stopped.set(true);
       threads.shutdownNow();
       threads.close();
+      opened.forEach(MessageSender::close);
     }
   }
 

@@ -201,5 +201,10 @@ final class FerruleTransport implements TransportUnderTest {
       sender.send(payload, 0, length);
       return true;
     }
+
+    @Override
+    public void close() {
+      sender.close();
+    }
   }
 }

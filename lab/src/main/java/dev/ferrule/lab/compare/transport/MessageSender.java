@@ -2,7 +2,7 @@
 package dev.ferrule.lab.compare.transport;
 
 /** The sending half of a {@link Transport}. It belongs to one thread at a time. */
-public interface MessageSender {
+public interface MessageSender extends AutoCloseable {
 
   /**
    * Sends a message, unless the transport is full. All transports copy the pattern from memory of
@@ -13,4 +13,8 @@ public interface MessageSender {
    * @return false if there is no buffer space now; true once the message is sent
    */
   boolean trySend(long value, int length);
+
+  /** Gives back what the sender has taken of the transport, if anything. */
+  @Override
+  default void close() {}
 }
