@@ -66,9 +66,7 @@ public interface Receiver {
 
   /**
    * Returns the next message, if one has arrived. Does not wait for one, and does not allocate.
-   * Makes no system call, except to wake a sender that sleeps until buffer space is free. Over
-   * shared memory it may pause for up to 3 µs in a stream of messages, when it would otherwise
-   * contend with the sender for a cache line.
+   * Makes no system call, except to wake a sender that sleeps until buffer space is free.
    *
    * @return the message, which must be freed by {@link #free}; null if none has arrived
    */
@@ -77,7 +75,8 @@ public interface Receiver {
   /**
    * Passes arrived messages to a handler, in order, and frees each one when the handler returns.
    * Does not wait for a message, and does not allocate. Makes no system call, except to wake a
-   * sender that sleeps until buffer space is free. May pause as {@link #tryReceive} does.
+   * sender that sleeps until buffer space is free. A thread that polls in a loop should call {@link
+   * #idle} in between.
    *
    * @param handler the handler; must not call this Receiver
    * @param limit the maximum number of messages; at least 1
@@ -85,6 +84,14 @@ public interface Receiver {
    * @throws IllegalArgumentException if the limit is less than 1
    */
   int poll(MessageHandler handler, int limit);
+
+  /**
+   * Pauses for some microseconds, or not at all: in a stream over shared memory, a receiver that is
+   * level with the sender takes each cache line away while it is written, and both are slower.
+   *
+   * @param messages the number of messages that the last poll has returned
+   */
+  default void idle(int messages) {}
 
   /**
    * Frees a received region, in any order; the peer may then overwrite it. Does not wait. Does

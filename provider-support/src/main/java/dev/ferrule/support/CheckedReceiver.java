@@ -59,6 +59,16 @@ final class CheckedReceiver implements Receiver {
   }
 
   @Override
+  public void idle(int messages) {
+    use.begin();
+    try {
+      receiver.idle(messages);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
   public void free(ReceiveRegion message) {
     use.begin();
     try {

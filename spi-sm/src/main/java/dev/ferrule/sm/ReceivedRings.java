@@ -40,6 +40,11 @@ final class ReceivedRings {
     return first;
   }
 
+  /** Returns whether the first ring is the only one. */
+  boolean areSingle() {
+    return first.lanes() == 0;
+  }
+
   /**
    * Returns the number of rings, after a look for further ones.
    *
@@ -82,16 +87,6 @@ final class ReceivedRings {
     RingConsumer[] all = rings;
     turn = turn + 1 < all.length ? turn + 1 : 0;
     return all[turn];
-  }
-
-  /**
-   * Rests, if that makes a stream faster. Only with a single ring: with several, the others'
-   * messages give each sender enough time.
-   */
-  void restIfSingle() {
-    if (known == 0) {
-      first.rest();
-    }
   }
 
   /** Returns whether there may be a message. May be called while another thread receives. */

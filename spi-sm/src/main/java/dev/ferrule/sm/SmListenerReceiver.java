@@ -32,6 +32,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   private final SmListener listener;
   private final Waiter waiter;
+  private final StreamPauses pauses = new StreamPauses();
   private volatile SmConnection[] connections = {}; // replaced under this monitor, never modified
   private int next; // the connection to poll next
   private int polled;
@@ -121,8 +122,10 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     while (true) {
       ReceiveRegion message = take();
       if (message != null) {
+        pauses.received(1);
         return message;
       }
+      pauses.caughtUp();
       ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
       waiter.await(this, false, 0);
     }
@@ -171,7 +174,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     boolean mayBeOver = connection.hasEnded();
     if (receiver.mayTake() && receiver.ownership().begin()) {
       try {
-        restIfAlone(receiver);
         ReceiveRegion message = receiver.takeForListener();
         if (message == null) {
           removeIfBroken(connection);
@@ -186,16 +188,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       remove(connection);
     }
     return null;
-  }
-
-  /**
-   * Rests only with a single connection: with several, the others' messages give each sender enough
-   * time.
-   */
-  private void restIfAlone(SmReceiver receiver) {
-    if (connections.length == 1) {
-      receiver.restForListener();
-    }
   }
 
   /** Removes a connection after a protocol violation: the rest of its ring contains no messages. */
@@ -234,6 +226,11 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return polled;
   }
 
+  @Override
+  public void idle(int messages) {
+    pauses.idle(messages);
+  }
+
   /** Polls each connection once. */
   private void pollAll(MessageHandler handler, int limit) {
     SmConnection[] all = connections;
@@ -254,7 +251,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     boolean mayBeOver = connection.hasEnded();
     if (receiver.mayHaveNext() && receiver.ownership().begin()) {
       try {
-        restIfAlone(receiver);
         receiver.pollForListener(handler, limit);
       } finally {
         removeIfBroken(connection);

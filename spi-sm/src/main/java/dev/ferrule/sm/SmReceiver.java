@@ -38,7 +38,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private final SmConnection connection;
   private final ReceivedRings rings;
+  private final RingConsumer first;
   private final ReceiverSleep sleep;
+  private final StreamPauses pauses = new StreamPauses();
   private final MemorySegment views; // all memory by address
   private final Waiter waiter;
   private final int maxRegions;
@@ -69,7 +71,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.connection = connection;
     this.rings = rings;
     this.sleep = sleep;
-    this.found = rings.first();
+    this.first = rings.first();
+    this.found = first;
     this.views = views;
     this.waiter = waiter;
     this.maxRegions = layout.regions();
@@ -187,11 +190,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return broken;
   }
 
-  /** Rests for the listener's receiver, which has begun, and has no other connection. */
-  void restForListener() {
-    rings.restIfSingle();
-  }
-
   /** Requests a wake-up for the listener's receiver; a barrier must follow. */
   void armForListener() {
     if (ownership.begin()) {
@@ -217,7 +215,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      rings.restIfSingle();
       if (isReady()) {
         return take();
       }
@@ -233,11 +230,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      rings.restIfSingle();
       if (!isReady()) {
+        pauses.caughtUp();
         ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
         waiter.await(this, false, 0);
       }
+      pauses.received(1);
       return take();
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // from a send; compiled code throws it late
@@ -249,12 +247,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      rings.restIfSingle();
       if (!isReady() && !await(timeout)) {
         ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
             connection.uri(), "receive timed out: no message arrived", null);
       }
+      pauses.received(1);
       return take();
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // from a send; compiled code throws it late
@@ -272,7 +270,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     beginPolling();
     polled = 0;
     try {
-      rings.restIfSingle();
       pollRings(handler, limit);
       if (polled == 0) {
         foundNothing(handler, limit);
@@ -283,6 +280,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     } finally {
       endPolling();
     }
+  }
+
+  @Override
+  public void idle(int messages) {
+    pauses.idle(messages);
   }
 
   private void foundNothing(MessageHandler handler, int limit) {
@@ -299,6 +301,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private boolean await(Duration timeout) {
     if (timeout.isPositive()) {
+      pauses.caughtUp();
       ReadinessDescriptor.raise(readiness); // as in receive
     }
     return waiter.await(this, true, Deadlines.after(timeout));
@@ -309,11 +312,15 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * turns.
    */
   private void pollRings(MessageHandler handler, int limit) {
-    int drained = 0; // the rings in a row in which there was none any more
+    if (rings.areSingle()) {
+      boolean ignored = poll(first, handler, limit);
+      return;
+    }
     int count = rings.count();
+    int drained = 0; // the rings in a row in which there was none any more
     while (drained < count && polled < limit && !connection.isReleased()) {
       int most = limit - polled;
-      boolean mayHaveMore = poll(rings.next(), handler, count == 1 ? most : Math.min(TURN, most));
+      boolean mayHaveMore = poll(rings.next(), handler, Math.min(TURN, most));
       drained = mayHaveMore ? 0 : drained + 1;
     }
   }
@@ -342,12 +349,17 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** Passes inline messages to the handler until another record follows. */
   private void handOverInline(RingConsumer ring, MessageHandler handler, int limit) {
     long before = ring.messages();
+    int count = -1;
     try {
-      int ignored = ring.pollInline(handler, limit);
-    } finally { // counted even if the handler throws
-      int count = (int) (ring.messages() - before);
-      polled += count;
-      sleep.received(count);
+      count = ring.pollInline(handler, limit);
+    } finally {
+      if (count < 0) { // the handler has thrown
+        count = (int) (ring.messages() - before);
+      }
+      if (count > 0) {
+        polled += count;
+        sleep.received(count);
+      }
       acknowledge(ring);
     }
   }
@@ -420,6 +432,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean hasNext() {
     connection.checkNotReleased();
     try {
+      if (rings.areSingle()) {
+        found = first;
+        return next(first);
+      }
       for (int rest = rings.count(); rest > 0; rest--) {
         RingConsumer ring = rings.next();
         if (next(ring)) {

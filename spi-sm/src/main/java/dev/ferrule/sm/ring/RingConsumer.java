@@ -33,7 +33,6 @@ public class RingConsumer {
   private final long mask;
   private final int inlineMax;
   private final int releaseMask;
-  private final StreamBackoff backoff = new StreamBackoff();
 
   private long position; // of the next record
   private long acknowledged; // the consumed count last published to the sender
@@ -122,7 +121,6 @@ public class RingConsumer {
           if (header != 0) {
             throw new CorruptRingException("invalid record header 0x" + Long.toHexString(header));
           }
-          backoff.drained(position, messages);
           return false;
         }
       }
@@ -226,14 +224,6 @@ public class RingConsumer {
   }
 
   /**
-   * Rests for some microseconds, if that makes a stream faster. To be called before polling for
-   * messages, when no other work is pending.
-   */
-  public void rest() {
-    backoff.rest();
-  }
-
-  /**
    * Passes inline messages to a handler, one after the other, until another record follows, there
    * is none, or an eighth of the ring is consumed, which is then to be {@linkplain #acknowledge
    * acknowledged}.
@@ -245,7 +235,7 @@ public class RingConsumer {
    */
   public int pollInline(MessageHandler handler, int limit) {
     final long start = position;
-    final long end = Math.min(start + capacity / 8, backoff.checkpoint());
+    final long end = start + capacity / 8;
     long at = start;
     long payload = 0;
     int count = 0;
@@ -284,9 +274,6 @@ public class RingConsumer {
       messages += count;
       bytes += payload;
       reached(RingStep.RECEIVER_TAKEN);
-    }
-    if (isDrained()) {
-      backoff.drained(at, messages);
     }
     return count;
   }
@@ -335,9 +322,6 @@ public class RingConsumer {
    */
   public boolean acknowledge() {
     long now = position;
-    if (now >= backoff.checkpoint()) {
-      backoff.measure(now, messages);
-    }
     if (held != NOWHERE && !heldPublished) {
       if (now == held + heldSize) {
         now = held;

@@ -28,13 +28,13 @@ final class Sink implements MessageHandler {
   RoundReply spin(Receiver receiver, long count) {
     Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {
-      if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) > 0) {
+      int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
+      if (polled > 0) {
         patience.messageCame();
       } else {
         patience.lookedInVain();
-        // Polling again at once would take the line from the sender while it writes to it.
-        Thread.onSpinWait();
       }
+      receiver.idle(polled);
     }
     return reply();
   }

@@ -158,6 +158,7 @@ final class FerruleTransport implements TransportUnderTest {
     @Override
     public int poll(int limit) {
       int taken = receiver.poll(this, limit);
+      receiver.idle(taken);
       if (taken == 0 && waits) {
         receiveOne();
         return 1;
