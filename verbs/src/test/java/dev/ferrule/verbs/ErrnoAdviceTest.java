@@ -4,6 +4,7 @@ package dev.ferrule.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.PosixException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +41,7 @@ class ErrnoAdviceTest {
   })
   void anErrorHasAdvice(String function, int errno, String advice) {
     assertThat(new VerbsException(function, "it", errno))
-        .hasMessageStartingWith(function + "(it): " + Errno.text(errno) + "; ")
+        .hasMessageStartingWith(PosixException.describe(function + "(it)", errno) + "; ")
         .hasMessageContaining(advice);
   }
 
