@@ -128,7 +128,7 @@ class ArchitectureTest {
 
   /** The bindings are used for constants and layouts; a constant's name has no lower case. */
   @Test
-  void cFunctionsAreNotCalledByTheBindings() {
+  void cFunctionsAreNotCalledThroughTheBindings() {
     noClasses()
         .that(DescribedPredicate.not(BINDINGS))
         .should()
