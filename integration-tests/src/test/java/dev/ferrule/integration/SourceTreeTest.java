@@ -37,6 +37,8 @@ class SourceTreeTest {
 
   private static final String VERBS_EXAMPLE =
       "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java";
+  private static final int VERBS_EXAMPLE_LINES = 120;
+  private static final int API_LINES = 3_215;
 
   private static final Pattern IDIOM =
       Pattern.compile(
@@ -218,6 +220,24 @@ class SourceTreeTest {
     String example = Files.readString(ROOT.resolve(VERBS_EXAMPLE));
     assertThat(Files.readString(ROOT.resolve("docs/verbs.md")))
         .contains("```java\n" + example.substring(example.indexOf("import ")) + "```");
+  }
+
+  @Test
+  void theProgramInThePageOnVerbsIsShort() throws IOException {
+    assertThat(Files.readAllLines(ROOT.resolve(VERBS_EXAMPLE)))
+        .hasSizeLessThan(VERBS_EXAMPLE_LINES);
+  }
+
+  /** A program's author reads all of it. */
+  @Test
+  void theApiIsSmall() throws IOException {
+    int lines = 0;
+    try (Stream<Path> files = Files.walk(ROOT.resolve("api/src/main"))) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+        lines += Files.readAllLines(file).size();
+      }
+    }
+    assertThat(lines).isLessThanOrEqualTo(API_LINES);
   }
 
   private static List<Path> pages() throws IOException {
