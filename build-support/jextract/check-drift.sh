@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Do the bindings in the tree equal what generate.sh makes of this machine's headers?
-# Exit code 0: they do; 1: they don't, and the difference is shown; 2: it can't be told here.
+# Exit code 0: they do; 1: they do not, and the difference is printed; 2: a tool or header for the comparison is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

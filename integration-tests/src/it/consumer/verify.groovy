@@ -4,6 +4,15 @@ def log = new File(basedir, 'build.log').text
     assert log.count("received \"hello, ferrule\" on the ${path}") == times : "not ${times} messages arrived on the ${path}"
 }
 
+['module path', 'jshell', 'image'].each { where ->
+    assert log.contains("${where}: sm is available") : "sm does not work in: ${where}"
+    ['sendrecv', 'magicring'].each { scheme -> // there may be no device, or no library
+        def line = log.readLines().find { it.contains("${where}: ${scheme} is ") }
+        assert line : "${scheme} is missing in: ${where}"
+        assert !line.contains('native-access') : line
+    }
+}
+
 // The BOM must manage only Ferrule in the build that imports it.
 def boms = []
 new File(localRepositoryPath, 'dev/ferrule/ferrule-bom').eachFileRecurse { if (it.name.endsWith('.pom')) boms << it }

@@ -11,6 +11,7 @@ module dev.ferrule.posix {
       dev.ferrule.verbs,
       dev.ferrule.rdma,
       dev.ferrule.sendrecv,
+      dev.ferrule.magicring,
       dev.ferrule.sm,
       dev.ferrule.tools;
 }

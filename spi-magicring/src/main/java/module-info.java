@@ -8,6 +8,7 @@
 @SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.magicring {
   requires dev.ferrule;
+  requires dev.ferrule.posix;
   requires dev.ferrule.rdma;
   requires static com.google.auto.service;
 

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -148,7 +149,7 @@ public final class ConnectionOptions {
         return;
       }
     }
-    if (!SCHEMES.contains(scheme)) {
+    if (!SCHEMES.contains(scheme.toLowerCase(Locale.ROOT))) {
       throw unknown(uri, "scheme in option '" + scheme + "." + name + "'; known schemes", SCHEMES);
     }
   }

@@ -16,8 +16,7 @@ public interface ExposedMemory extends AutoCloseable {
 
   /**
    * {@return the handle that the peer needs to {@linkplain Rma#attach attach} the memory; always
-   * the same} The program sends it to the peer, for example in a message or in the payload of the
-   * handshake.
+   * the same} The program sends it to the peer in a message.
    */
   RmaHandle handle();
 

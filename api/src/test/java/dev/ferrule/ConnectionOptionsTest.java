@@ -173,6 +173,14 @@ class ConnectionOptionsTest {
   }
 
   @Test
+  void theSchemeOfAnOptionIsCaseInsensitive() {
+    ConnectionOptions options =
+        ConnectionOptions.builder().set("SM.slots", "32").set("SendRecv.receives", "8").build();
+
+    assertThat(options.resolve(URI.create("sm:///x"), KNOWN).get(SLOTS)).isEqualTo(32);
+  }
+
+  @Test
   void anUnknownSchemeOfAnOptionIsRefused() {
     ConnectionOptions options = ConnectionOptions.builder().set("sn.slots", "32").build();
 

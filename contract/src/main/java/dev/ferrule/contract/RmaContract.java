@@ -582,6 +582,7 @@ public abstract class RmaContract extends Contract {
     ExposedMemory exposed = pair.server().rma().expose(memory(SIZE), BOTH);
     RemoteMemory remote = rma.attach(exposed.handle());
     RegisteredMemory local = pair.client().register(memory(SIZE));
+    RegisteredMemory readOnly = pair.client().register(memory(SIZE).asReadOnly());
     long done = rma.write(local, 0, remote, 0, SIZE);
     rma.await(done);
 
@@ -594,6 +595,8 @@ public abstract class RmaContract extends Contract {
     pair.client().close();
 
     assertThatThrownBy(() -> rma.read(local, 0, remote, 0, 1))
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(() -> rma.read(readOnly, 0, remote, 0, 1))
         .isInstanceOf(ConnectionClosedException.class);
     assertThatThrownBy(() -> rma.attach(exposed.handle()))
         .isInstanceOf(ConnectionClosedException.class);

@@ -27,6 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The module descriptors' exports, and that the class path provides the same. */
 class ModulesTest {
   private static final Map<String, ModuleReference> MODULES = findModules();
+  private static final Set<String> GENERATED =
+      Set.of(
+          "dev.ferrule.posix.libc", "dev.ferrule.verbs.libibverbs", "dev.ferrule.verbs.librdmacm");
 
   private static Map<String, ModuleReference> findModules() {
     // The tests run on the class path, whose entries can be read as modules as well.
@@ -74,7 +77,20 @@ class ModulesTest {
   void internalPackagesAreExportedToFerruleOnly(String module) {
     assertThat(descriptor(module).exports())
         .isNotEmpty()
-        .allMatch(ModuleDescriptor.Exports::isQualified);
+        .allMatch(ModuleDescriptor.Exports::isQualified)
+        .flatExtracting(ModuleDescriptor.Exports::targets)
+        .allMatch(target -> target.startsWith("dev.ferrule."));
+  }
+
+  @Test
+  void generatedBindingsAreExportedToNoModule() {
+    assertThat(MODULES.values())
+        .flatExtracting(module -> module.descriptor().packages())
+        .containsAll(GENERATED);
+    assertThat(MODULES.values())
+        .flatExtracting(module -> module.descriptor().exports())
+        .extracting(ModuleDescriptor.Exports::source)
+        .doesNotContainAnyElementsOf(GENERATED);
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,10 +35,33 @@ class SourceTreeTest {
           "verbs/src/main/java/dev/ferrule/verbs/libibverbs",
           "verbs/src/main/java/dev/ferrule/verbs/librdmacm");
 
+  private static final String VERBS_EXAMPLE =
+      "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java";
+  private static final int VERBS_EXAMPLE_LINES = 120;
+  private static final int API_LINES = 3_215;
+
   private static final Pattern IDIOM =
       Pattern.compile(
           "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart)\\b",
           Pattern.CASE_INSENSITIVE);
+
+  /** The declaration of a class, not a comment or a string. */
+  private static final Pattern DECLARATION =
+      Pattern.compile("(?m)^ *(?:[a-z-]+ )*(?:class|interface|record|enum) (\\w+)");
+
+  private static final Set<String> IMPORTANT =
+      Set.of(
+          "Access",
+          "Arrivals",
+          "ConnectionResources",
+          "Effort",
+          "Endpoint",
+          "Exposure",
+          "Figure",
+          "Handshake",
+          "Link",
+          "RawMemory",
+          "Series");
 
   /** Text in backticks without a space in it. */
   private static final Pattern CODE = Pattern.compile("`([^`\\s]+)`");
@@ -103,17 +127,39 @@ class SourceTreeTest {
   /** A reader who searches for a name finds one meaning. */
   @Test
   void noTwoClassesHaveTheSameName() throws IOException {
+    Map<String, List<Path>> byName =
+        mainSources().stream()
+            .collect(Collectors.groupingBy(file -> file.getFileName().toString()));
+    assertThat(byName.size()).isGreaterThan(300);
+    byName.values().removeIf(sameName -> sameName.size() == 1);
+    assertThat(byName).isEmpty();
+  }
+
+  /** These names are central to one module each; a nested class may repeat any other. */
+  @Test
+  void noNestedClassHasTheNameOfAnImportantOne() throws IOException {
+    Map<String, List<Path>> byName = new TreeMap<>();
+    for (Path file : mainSources()) {
+      DECLARATION
+          .matcher(Files.readString(ROOT.resolve(file)))
+          .results()
+          .map(declaration -> declaration.group(1))
+          .filter(IMPORTANT::contains)
+          .forEach(name -> byName.computeIfAbsent(name, first -> new ArrayList<>()).add(file));
+    }
+    assertThat(byName).isNotEmpty();
+    byName.values().removeIf(sameName -> sameName.size() == 1);
+    assertThat(byName).isEmpty();
+  }
+
+  private static List<Path> mainSources() throws IOException {
     try (Stream<Path> files = Files.walk(ROOT)) {
-      Map<String, List<Path>> byName =
-          files
-              .map(ROOT::relativize)
-              .filter(file -> file.toString().matches("[\\w-]+/src/main/java/.*\\.java"))
-              .filter(file -> !isGenerated(file))
-              .filter(file -> !file.toString().endsWith("-info.java"))
-              .collect(Collectors.groupingBy(file -> file.getFileName().toString()));
-      assertThat(byName.size()).isGreaterThan(300);
-      byName.values().removeIf(sameName -> sameName.size() == 1);
-      assertThat(byName).isEmpty();
+      return files
+          .map(ROOT::relativize)
+          .filter(file -> file.toString().matches("[\\w-]+/src/main/java/.*\\.java"))
+          .filter(file -> !isGenerated(file))
+          .filter(file -> !file.toString().endsWith("-info.java"))
+          .toList();
     }
   }
 
@@ -171,12 +217,27 @@ class SourceTreeTest {
 
   @Test
   void theProgramInThePageOnVerbsIsTheTestedOne() throws IOException {
-    String example =
-        Files.readString(
-            ROOT.resolve(
-                "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java"));
+    String example = Files.readString(ROOT.resolve(VERBS_EXAMPLE));
     assertThat(Files.readString(ROOT.resolve("docs/verbs.md")))
         .contains("```java\n" + example.substring(example.indexOf("import ")) + "```");
+  }
+
+  @Test
+  void theProgramInThePageOnVerbsIsShort() throws IOException {
+    assertThat(Files.readAllLines(ROOT.resolve(VERBS_EXAMPLE)))
+        .hasSizeLessThan(VERBS_EXAMPLE_LINES);
+  }
+
+  /** A program's author reads all of it. */
+  @Test
+  void theApiIsSmall() throws IOException {
+    int lines = 0;
+    try (Stream<Path> files = Files.walk(ROOT.resolve("api/src/main"))) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+        lines += Files.readAllLines(file).size();
+      }
+    }
+    assertThat(lines).isLessThanOrEqualTo(API_LINES);
   }
 
   private static List<Path> pages() throws IOException {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import java.util.Map;
-
 /**
  * The error numbers of Linux that Ferrule uses, which are the same on x86-64 and aarch64. They are
  * numbers, and not taken from the generated bindings, so that they can be cases of a {@code
@@ -106,50 +104,5 @@ public final class Errno {
   /** Disk quota exceeded. */
   public static final int EDQUOT = 122;
 
-  private static final Map<Integer, String> TEXTS =
-      Map.ofEntries(
-          Map.entry(EPERM, "Operation not permitted"),
-          Map.entry(ENOENT, "No such file or directory"),
-          Map.entry(EINTR, "Interrupted system call"),
-          Map.entry(EIO, "Input/output error"),
-          Map.entry(ENXIO, "No such device or address"),
-          Map.entry(EBADF, "Bad file descriptor"),
-          Map.entry(EAGAIN, "Resource temporarily unavailable"),
-          Map.entry(ENOMEM, "Cannot allocate memory"),
-          Map.entry(EACCES, "Permission denied"),
-          Map.entry(EFAULT, "Bad address"),
-          Map.entry(EBUSY, "Device or resource busy"),
-          Map.entry(EEXIST, "File exists"),
-          Map.entry(ENODEV, "No such device"),
-          Map.entry(EINVAL, "Invalid argument"),
-          Map.entry(ENFILE, "Too many open files in system"),
-          Map.entry(EMFILE, "Too many open files"),
-          Map.entry(ENOSPC, "No space left on device"),
-          Map.entry(ENOSYS, "Function not implemented"),
-          Map.entry(61, "No data available"),
-          Map.entry(95, "Operation not supported"),
-          Map.entry(97, "Address family not supported by protocol"),
-          Map.entry(EADDRINUSE, "Address already in use"),
-          Map.entry(EADDRNOTAVAIL, "Cannot assign requested address"),
-          Map.entry(ENETDOWN, "Network is down"),
-          Map.entry(ENETUNREACH, "Network is unreachable"),
-          Map.entry(103, "Software caused connection abort"),
-          Map.entry(104, "Connection reset by peer"),
-          Map.entry(107, "Transport endpoint is not connected"),
-          Map.entry(ETIMEDOUT, "Connection timed out"),
-          Map.entry(ECONNREFUSED, "Connection refused"),
-          Map.entry(EHOSTUNREACH, "No route to host"));
-
   private Errno() {}
-
-  /**
-   * Returns the text of an error number, in English. Some numbers have none.
-   *
-   * @param errno the number, positive
-   * @return the text, followed by the number
-   */
-  public static String text(int errno) {
-    String text = TEXTS.get(errno);
-    return (text == null ? "error" : text) + " (errno " + errno + ")";
-  }
 }

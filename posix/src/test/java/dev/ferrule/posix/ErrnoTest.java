@@ -7,7 +7,6 @@ import dev.ferrule.posix.libc.LibC;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,18 +21,5 @@ class ErrnoTest {
   @MethodSource("constants")
   void aNumberIsThatOfC(Field constant) throws ReflectiveOperationException {
     assertThat(constant.get(null)).isEqualTo(LibC.class.getMethod(constant.getName()).invoke(null));
-  }
-
-  static IntStream errnos() {
-    return IntStream.rangeClosed(1, 133);
-  }
-
-  @ParameterizedTest
-  @MethodSource("errnos")
-  void aTextIsThatOfCOrUnspecific(int errno) {
-    assertThat(Errno.text(errno))
-        .isIn(
-            LibC.strerror(errno).getString(0) + " (errno " + errno + ")",
-            "error (errno " + errno + ")");
   }
 }

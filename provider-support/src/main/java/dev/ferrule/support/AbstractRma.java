@@ -216,9 +216,6 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
       RemoteMemory remote,
       long remoteOffset,
       long length) {
-    if (local.segment().isReadOnly()) {
-      throw new IllegalArgumentException("the local memory of a read must not be read-only");
-    }
     return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length);
   }
 
@@ -232,6 +229,9 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
     checkOpen();
     L from = local(local);
     R to = remote(remote);
+    if (right == RmaRight.READ && from.segment().isReadOnly()) {
+      throw new IllegalArgumentException("the local memory of a read must not be read-only");
+    }
     Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
     Objects.checkFromIndexSize(remoteOffset, length, to.length());
     if (!to.allows(right)) {

@@ -4,10 +4,10 @@ package dev.ferrule.magicring;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.magicring.ring.Acknowledge;
+import dev.ferrule.magicring.ring.MagicBuffer;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
-import dev.ferrule.rdma.memory.MagicBuffer;
 import java.util.List;
 
 /** The options specific to {@code magicring}, in addition to those of both RDMA providers. */

@@ -43,12 +43,13 @@ final class Failures {
   }
 
   static FerruleException of(URI uri, PosixException e) {
-    if (e.is(Errno.EFBIG) && !String.valueOf(e.getMessage()).startsWith("mmap")) {
-      return new ResourceExhaustedException(
-          uri, e.getMessage() + "; raise the limit of the size of files (ulimit -f)", e);
-    }
     if (e.is(Errno.EFBIG)) {
-      return new ResourceExhaustedException(uri, tooLarge(e), e);
+      return new ResourceExhaustedException(
+          uri,
+          e.function().equals("mmap")
+              ? tooLarge(e)
+              : e.getMessage() + "; raise the limit of the size of files (ulimit -f)",
+          e);
     }
     if (e.is(Errno.ENOSPC, Errno.EDQUOT)) {
       return new ResourceExhaustedException(uri, full(uri, e), e);

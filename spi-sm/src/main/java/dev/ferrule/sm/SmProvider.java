@@ -79,14 +79,35 @@ public final class SmProvider implements ConnectionProvider {
           "sm needs a 64-bit little-endian machine, and this is " + System.getProperty("os.arch"),
           "run it on x86-64 or aarch64");
     }
-    try {
-      Membarrier.global(); // links the C functions
-      return new Availability.Available();
-    } catch (IllegalCallerException | LinkageError e) {
-      return new Availability.Unavailable(
-          "the JVM does not let sm call C functions (" + e + ")",
-          "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
-              + " --enable-native-access=dev.ferrule.posix");
+    return Linked.AVAILABILITY;
+  }
+
+  /**
+   * Whether the C functions can be called, determined once: only the first use of a class that
+   * cannot be initialized reports the reason.
+   */
+  private static final class Linked {
+
+    static final Availability AVAILABILITY = link();
+
+    private static Availability link() {
+      try {
+        Membarrier.global(); // links the C functions
+        return new Availability.Available();
+      } catch (IllegalCallerException | LinkageError e) {
+        return new Availability.Unavailable(
+            "the JVM does not let sm call C functions (" + cause(e) + ")",
+            "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
+                + " --enable-native-access=dev.ferrule.posix");
+      }
+    }
+
+    private static Throwable cause(Throwable failure) {
+      Throwable last = failure;
+      for (Throwable next = last.getCause(); next != null; next = next.getCause()) {
+        last = next;
+      }
+      return last;
     }
   }
 

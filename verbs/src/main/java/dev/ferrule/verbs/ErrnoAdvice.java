@@ -9,6 +9,9 @@ final class ErrnoAdvice {
   private static final String GENERAL_ADVICE =
       "see the kernel's log (dmesg) and the state of the device (rdma link)";
 
+  private static final String NO_DEVICE =
+      "there is no RDMA device: load the driver (rdma_ucm) or add a soft-RoCE device";
+
   private ErrnoAdvice() {}
 
   /**
@@ -20,6 +23,10 @@ final class ErrnoAdvice {
   }
 
   static String of(String function, int errno, DeviceFiles files) {
+    if (function.equals("rdma_create_event_channel")
+        && (errno == Errno.ENODEV || errno == Errno.ENOENT)) {
+      return files.denial().orElse(NO_DEVICE);
+    }
     return switch (errno) {
       case Errno.ENOMEM, Errno.EAGAIN ->
           function.startsWith("ibv_reg_mr")
@@ -34,10 +41,6 @@ final class ErrnoAdvice {
               .orElse(
                   "no RDMA device has that address: use that of one (rdma link, ip addr), or add"
                       + " one");
-      case Errno.ENOENT ->
-          function.equals("rdma_create_event_channel")
-              ? "load the kernel module rdma_ucm (modprobe rdma_ucm)"
-              : GENERAL_ADVICE;
       case Errno.ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
       case Errno.EINVAL ->
           function.equals("ibv_modify_qp")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.PosixException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,10 +38,7 @@ public final class VerbsException extends RuntimeException {
   public VerbsException(
       String function, String subject, int errno, String advice, @Nullable Throwable cause) {
     super(
-        function
-            + (subject.isEmpty() ? "" : "(" + subject + ")")
-            + ": "
-            + Errno.text(errno)
+        PosixException.describe(function + (subject.isEmpty() ? "" : "(" + subject + ")"), errno)
             + (advice.isEmpty() ? "" : "; " + advice),
         cause);
     this.function = function;

@@ -88,8 +88,8 @@ public final class VerbsLibrary {
   /**
    * Lists the devices.
    *
-   * @return their names, such as mlx5_0 or rxe0
-   * @throws VerbsException if the kernel has no RDMA
+   * @return their names, such as mlx5_0 or rxe0; empty if the kernel has no RDMA
+   * @throws VerbsException if they cannot be listed for another reason
    */
   public List<String> deviceNames() {
     List<String> names = new ArrayList<>();

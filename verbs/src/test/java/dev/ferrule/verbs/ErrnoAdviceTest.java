@@ -4,6 +4,7 @@ package dev.ferrule.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.PosixException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +25,8 @@ class ErrnoAdviceTest {
     "rdma_create_qp, 12, close connections",
     "ibv_open_device, 13, /dev/infiniband/uverbs",
     "rdma_create_event_channel, 1, /dev/infiniband/rdma_cm",
-    "rdma_create_event_channel, 2, modprobe rdma_ucm",
+    "rdma_create_event_channel, 2, there is no RDMA device: load the driver (rdma_ucm)",
+    "rdma_create_event_channel, 19, there is no RDMA device: load the driver (rdma_ucm)",
     "rdma_bind_addr, 19, rdma link",
     "rdma_bind_addr, 99, rdma link",
     "ibv_get_device_list, 38, ib_uverbs",
@@ -40,7 +42,7 @@ class ErrnoAdviceTest {
   })
   void anErrorHasAdvice(String function, int errno, String advice) {
     assertThat(new VerbsException(function, "it", errno))
-        .hasMessageStartingWith(function + "(it): " + Errno.text(errno) + "; ")
+        .hasMessageStartingWith(PosixException.describe(function + "(it)", errno) + "; ")
         .hasMessageContaining(advice);
   }
 

@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import dev.ferrule.verbs.AccessFlags;
-import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.MemoryRegion;
-import dev.ferrule.verbs.ProtectionDomain;
-import dev.ferrule.verbs.QueuePair;
-import dev.ferrule.verbs.QueuePairSizes;
-import dev.ferrule.verbs.ReceiveChain;
-import dev.ferrule.verbs.SendChain;
-import dev.ferrule.verbs.SendOperation;
-import dev.ferrule.verbs.VerbsLibrary;
-import dev.ferrule.verbs.cm.CmEvent;
-import dev.ferrule.verbs.cm.CmId;
-import dev.ferrule.verbs.cm.ConnectionParameters;
-import dev.ferrule.verbs.cm.EventChannel;
+import dev.ferrule.verbs.*;
+import dev.ferrule.verbs.cm.*;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -38,7 +26,7 @@ final class VerbsExample {
     void postReceive() {
       ReceiveChain receive = new ReceiveChain(1);
       receive.set(0, 0, memory.segment().address(), 4096, memory.localKey());
-      check(pair.post(receive, 0, 1));
+      VerbsException.check("ibv_post_recv", "", pair.post(receive, 0, 1));
     }
 
     /** Sends from the memory, or writes or reads that of the peer; waits until this is done. */
@@ -47,24 +35,17 @@ final class VerbsExample {
       long address = memory.segment().address() + offset;
       send.set(0, operation, 0, address, length, memory.localKey(), SendChain.SIGNALED);
       send.setRemote(0, remote, remoteKey);
-      check(pair.post(send, 0, 1));
+      VerbsException.check("ibv_post_send", "", pair.post(send, 0, 1));
       awaitCompletion();
     }
 
     void awaitCompletion() {
-      while (check(queue.poll(1)) == 0) {
+      while (VerbsException.check("ibv_poll_cq", "", queue.poll(1)) == 0) {
         Thread.onSpinWait();
       }
       if (!queue.isSuccess(0)) {
         throw new IllegalStateException(queue.status(0).text());
       }
-    }
-
-    private static int check(int result) {
-      if (result < 0) {
-        throw new IllegalStateException("errno " + -result);
-      }
-      return result;
     }
 
     @Override

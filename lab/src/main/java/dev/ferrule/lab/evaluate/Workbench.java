@@ -79,7 +79,7 @@ public final class Workbench implements AutoCloseable {
   private final Set<Warm> warm = new HashSet<>();
   private final Set<Place> warmLines = new HashSet<>();
   private @Nullable Connections connections;
-  private @Nullable Link link;
+  private @Nullable NeededConnections connected;
   private @Nullable Floor line; // of the connection, if its messages travel by cache lines
 
   /**
@@ -114,9 +114,9 @@ public final class Workbench implements AutoCloseable {
   private record Warm(Point.Kind kind, Place place, int sizeBytes) {}
 
   /** The connections that a point needs. */
-  private record Link(Place place, Map<String, String> options, int count) {
-    static Link of(Point point) {
-      return new Link(Place.of(point), point.client(), point.connections());
+  private record NeededConnections(Place place, Map<String, String> options, int count) {
+    static NeededConnections of(Point point) {
+      return new NeededConnections(Place.of(point), point.client(), point.connections());
     }
   }
 
@@ -260,8 +260,8 @@ public final class Workbench implements AutoCloseable {
   }
 
   private Connections connect(Point point) {
-    Link wanted = Link.of(point);
-    if (connections == null || !wanted.equals(link)) {
+    NeededConnections wanted = NeededConnections.of(point);
+    if (connections == null || !wanted.equals(connected)) {
       disconnect();
       ConnectionOptions.Builder options = ConnectionOptions.builder();
       point.client().forEach(options::set);
@@ -271,7 +271,7 @@ public final class Workbench implements AutoCloseable {
           new Connections(
               new ConfiguredAddress(server(wanted.place()).uri(), options.build()),
               point.connections());
-      link = wanted;
+      connected = wanted;
       shareLine(point, connections.clients().get(0));
     }
     return Objects.requireNonNull(connections);
@@ -301,7 +301,7 @@ public final class Workbench implements AutoCloseable {
     Connections open = connections;
     Floor shared = line;
     connections = null;
-    link = null;
+    connected = null;
     line = null;
     try {
       if (shared != null) {
@@ -363,7 +363,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   private void stop(Place place) {
-    if (link != null && link.place().equals(place)) {
+    if (connected != null && connected.place().equals(place)) {
       disconnect();
     }
     warm.removeIf(loops -> loops.place().equals(place)); // the next one starts cold

@@ -19,7 +19,7 @@ import java.util.ArrayDeque;
 final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   private final RdmaListener listener;
-  private final ReceiveMultiplexer arrivals = new ReceiveMultiplexer(this::wake);
+  private final ReceiveMultiplexer multiplexer = new ReceiveMultiplexer(this::wake);
   private final RdmaReceiver receiver;
 
   /** By the receiving thread: for the readiness, and meanwhile for a call that waits. */
@@ -27,20 +27,20 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
     this.listener = listener;
-    this.receiver = new RdmaReceiver(this, this, arrivals, new Waiter(wait));
+    this.receiver = new RdmaReceiver(this, this, multiplexer, new Waiter(wait));
   }
 
   RdmaReceiver receiver() {
     return receiver;
   }
 
-  ReceiveMultiplexer arrivals() {
-    return arrivals;
+  ReceiveMultiplexer multiplexer() {
+    return multiplexer;
   }
 
   /** Ends receiving when the listener is closed; the receivers of the connections take over. */
   void close() {
-    arrivals.end();
+    multiplexer.end();
     receiver.wake();
   }
 

@@ -204,7 +204,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         findCommonQueues();
         ListenerReceiver known = receiver;
         if (known != null) {
-          group.collect(known.arrivals());
+          group.collect(known.multiplexer());
           known.wake(); // to poll its queue as well
         }
       }
@@ -231,7 +231,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         if (descriptor != null) {
           made.receiver().showMessages(descriptor);
         }
-        groups.values().forEach(group -> group.collect(made.arrivals()));
+        groups.values().forEach(group -> group.collect(made.multiplexer()));
         receiver = made;
         known = made;
       }

@@ -127,8 +127,8 @@ final class ReceiveGroup {
   }
 
   /** Makes one receiver receive all messages. */
-  void collect(ReceiveMultiplexer arrivals) {
-    queue().collect(arrivals);
+  void collect(ReceiveMultiplexer multiplexer) {
+    queue().collect(multiplexer);
   }
 
   synchronized void retain() {

@@ -33,6 +33,12 @@ public final class RdmaAvailability {
   /** Whether it was available before. */
   private static volatile boolean found;
 
+  /**
+   * Whether the JVM was found not to permit calls of C functions. Only the first use of a class
+   * that cannot be initialized reports the reason.
+   */
+  private static volatile boolean forbidden;
+
   private RdmaAvailability() {}
 
   /**
@@ -70,7 +76,7 @@ public final class RdmaAvailability {
     return here();
   }
 
-  private static Availability look() {
+  private static synchronized Availability look() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return new Availability.Unavailable("RDMA needs Linux", "run it on Linux");
     }
@@ -82,6 +88,9 @@ public final class RdmaAvailability {
           "load ib_uverbs and the card's driver");
     } catch (LinkageError e) {
       if (isForbidden(e)) {
+        forbidden = true;
+      }
+      if (forbidden) {
         return new Availability.Unavailable(
             "the JVM does not permit calls of C functions",
             "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"

@@ -57,7 +57,7 @@ public final class NativeMemory {
    * @param advice the advice in the exception
    * @throws VerbsException ENOMEM if the system has less available
    */
-  static void checkAvailable(String function, long size, String advice) {
+  public static void checkAvailable(String function, long size, String advice) {
     OptionalLong available = available();
     if (available.isPresent() && size > available.getAsLong()) {
       throw new VerbsException(

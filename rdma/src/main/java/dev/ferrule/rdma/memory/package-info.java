@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Native memory: rings that are mapped twice, and large allocations. */
+/** Large allocations of native memory. */
 @NullMarked
 package dev.ferrule.rdma.memory;
 

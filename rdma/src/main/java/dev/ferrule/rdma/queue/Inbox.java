@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class Inbox {
 
   /** The receiver that has claimed the messages. */
-  private enum Taker {
+  private enum ClaimedBy {
     NONE,
     RECEIVER,
     COMMON_RECEIVER
@@ -22,7 +22,7 @@ public final class Inbox {
 
   private final long[] messages; // number and length
   private final int mask;
-  private final AtomicReference<Taker> taker = new AtomicReference<>(Taker.NONE);
+  private final AtomicReference<ClaimedBy> claimedBy = new AtomicReference<>(ClaimedBy.NONE);
   private final AtomicLong tail = new AtomicLong();
   private final AtomicLong taken = new AtomicLong(); // by the receiver: the head, for other threads
   private final AtomicLong bytesTaken = new AtomicLong(); // by the receiver, before taken
@@ -102,12 +102,13 @@ public final class Inbox {
    * @return false if a common receiver has claimed them
    */
   boolean claim() {
-    return taker.compareAndSet(Taker.NONE, Taker.RECEIVER) || taker.get() == Taker.RECEIVER;
+    return claimedBy.compareAndSet(ClaimedBy.NONE, ClaimedBy.RECEIVER)
+        || claimedBy.get() == ClaimedBy.RECEIVER;
   }
 
   /** Returns whether a common receiver has claimed the messages. */
   boolean isGivenUp() {
-    return taker.get() == Taker.COMMON_RECEIVER;
+    return claimedBy.get() == ClaimedBy.COMMON_RECEIVER;
   }
 
   /**
@@ -115,11 +116,11 @@ public final class Inbox {
    * claimed them.
    */
   boolean giveUp() {
-    return taker.compareAndSet(Taker.NONE, Taker.COMMON_RECEIVER);
+    return claimedBy.compareAndSet(ClaimedBy.NONE, ClaimedBy.COMMON_RECEIVER);
   }
 
   /** Claims the messages for the connection's own receiver after the common one has ended. */
   boolean claimBack() {
-    return taker.compareAndSet(Taker.COMMON_RECEIVER, Taker.RECEIVER);
+    return claimedBy.compareAndSet(ClaimedBy.COMMON_RECEIVER, ClaimedBy.RECEIVER);
   }
 }

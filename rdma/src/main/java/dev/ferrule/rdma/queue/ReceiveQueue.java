@@ -124,12 +124,12 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * Makes one receiver take all messages from now on, including those that wait, except messages of
    * connections whose own receiver has claimed them.
    *
-   * @param arrivals the arrivals of the receiver
+   * @param multiplexer takes the messages of all connections for the receiver
    */
-  public void collect(ReceiveMultiplexer arrivals) {
+  public void collect(ReceiveMultiplexer multiplexer) {
     lock.lock();
     try {
-      common = arrivals;
+      common = multiplexer;
       for (Channel channel : channels) {
         collect(channel);
       }

@@ -2,7 +2,6 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.rdma.context.Cleanup;
-import dev.ferrule.rdma.memory.MagicBuffer;
 import dev.ferrule.rdma.memory.NativeMemory;
 import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;

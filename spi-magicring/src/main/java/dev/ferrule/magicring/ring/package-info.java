@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The bookkeeping of a ring at both ends, independent of a device: which bytes the sender may
- * write, and which messages the receiver holds.
+ * A ring: its memory, and the bookkeeping at both ends, independent of a device: which bytes the
+ * sender may write, and which messages the receiver holds.
  */
 @NullMarked
 package dev.ferrule.magicring.ring;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-import dev.ferrule.contract.Jcstress;
+import dev.ferrule.support.Jcstress;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;

@@ -57,7 +57,7 @@ public final class BandwidthBench {
   }
 
   /** The measurement of one size, extended by each round. */
-  private final class Series {
+  private final class BandwidthMeasurement {
     private final int size;
     private final List<Throughput> throughputs;
     private final MemorySegment from;
@@ -69,7 +69,7 @@ public final class BandwidthBench {
     private long messages;
     private long ringMessages;
 
-    private Series(Arena arena, int size) {
+    private BandwidthMeasurement(Arena arena, int size) {
       this.size = size;
       throughputs =
           senderThreads.clients().stream()
@@ -166,17 +166,18 @@ public final class BandwidthBench {
   public List<Result> run(Observer observer) {
     // Confined memory is a little cheaper to access.
     try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
-      List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
+      List<BandwidthMeasurement> all =
+          plan.sizes().stream().map(size -> new BandwidthMeasurement(arena, size)).toList();
       floor().ifPresent(Floor::warmUp);
-      for (Series series : all) {
-        observer.progress("warming up, " + series.size + " bytes", List::of);
-        series.warmUp(series == all.get(0));
+      for (BandwidthMeasurement measurement : all) {
+        observer.progress("warming up, " + measurement.size + " bytes", List::of);
+        measurement.warmUp(measurement == all.get(0));
       }
       for (int round = 0; round < plan.rounds(); round++) {
-        for (Series series : all) {
-          series.round();
+        for (BandwidthMeasurement measurement : all) {
+          measurement.round();
           observer.progress(
-              "round " + (round + 1) + " of " + plan.rounds() + ", " + series.size + " bytes",
+              "round " + (round + 1) + " of " + plan.rounds() + ", " + measurement.size + " bytes",
               () -> results(all));
         }
       }
@@ -184,7 +185,10 @@ public final class BandwidthBench {
     }
   }
 
-  private static List<Result> results(List<Series> all) {
-    return all.stream().filter(series -> !series.rates.isEmpty()).map(Series::result).toList();
+  private static List<Result> results(List<BandwidthMeasurement> all) {
+    return all.stream()
+        .filter(measurement -> !measurement.rates.isEmpty())
+        .map(BandwidthMeasurement::result)
+        .toList();
   }
 }

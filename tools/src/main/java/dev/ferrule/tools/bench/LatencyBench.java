@@ -39,7 +39,7 @@ public final class LatencyBench {
   }
 
   /** The measurement of one size, extended by each round. */
-  private final class Series {
+  private final class LatencyMeasurement {
     private final PingPong pingPong;
     private final int size;
     private final Histogram roundTrips = LatencySummary.newHistogram();
@@ -48,7 +48,7 @@ public final class LatencyBench {
     private long[] periods = {};
     private long messages;
 
-    private Series(Arena arena, int size) {
+    private LatencyMeasurement(Arena arena, int size) {
       this.size = size;
       pingPong = new PingPong(client, arena, size);
     }
@@ -130,17 +130,18 @@ public final class LatencyBench {
    */
   public List<Result> run(Observer observer) {
     try (Arena arena = Arena.ofConfined()) {
-      List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
+      List<LatencyMeasurement> all =
+          plan.sizes().stream().map(size -> new LatencyMeasurement(arena, size)).toList();
       client.floor().ifPresent(Floor::warmUp);
-      for (Series series : all) {
-        observer.progress("warming up, " + series.size + " bytes", List::of);
-        series.warmUp(series == all.get(0));
+      for (LatencyMeasurement measurement : all) {
+        observer.progress("warming up, " + measurement.size + " bytes", List::of);
+        measurement.warmUp(measurement == all.get(0));
       }
       for (int round = 0; round < plan.rounds(); round++) {
-        for (Series series : all) {
-          series.round(round);
+        for (LatencyMeasurement measurement : all) {
+          measurement.round(round);
           observer.progress(
-              "round " + (round + 1) + " of " + plan.rounds() + ", " + series.size + " bytes",
+              "round " + (round + 1) + " of " + plan.rounds() + ", " + measurement.size + " bytes",
               () -> results(all));
         }
       }
@@ -148,10 +149,10 @@ public final class LatencyBench {
     }
   }
 
-  private static List<Result> results(List<Series> all) {
+  private static List<Result> results(List<LatencyMeasurement> all) {
     return all.stream()
-        .filter(series -> series.roundTrips.getTotalCount() > 0)
-        .map(Series::result)
+        .filter(measurement -> measurement.roundTrips.getTotalCount() > 0)
+        .map(LatencyMeasurement::result)
         .toList();
   }
 }

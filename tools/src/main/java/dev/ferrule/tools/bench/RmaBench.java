@@ -84,7 +84,7 @@ public final class RmaBench {
               bare
                   ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
                   : new PlainCopy(arena, size);
-          results.add(new Series(local, remote, size, write, floor).run(results, observer));
+          results.add(new RmaMeasurement(local, remote, size, write, floor).run(results, observer));
         }
       }
     }
@@ -111,7 +111,7 @@ public final class RmaBench {
   }
 
   /** One operation at one size. */
-  private final class Series {
+  private final class RmaMeasurement {
     private final RegisteredMemory local;
     private final RemoteMemory remote;
     private final int size;
@@ -121,7 +121,7 @@ public final class RmaBench {
     private final List<Double> rates = new ArrayList<>();
     private final List<Double> floors = new ArrayList<>();
 
-    private Series(
+    private RmaMeasurement(
         RegisteredMemory local, RemoteMemory remote, int size, boolean write, BareCopy floor) {
       this.local = local;
       this.remote = remote;

@@ -11,8 +11,7 @@ import java.util.stream.Stream;
 final class JavaCheck implements Check {
 
   /** The modules that call restricted methods. */
-  private static final Set<String> CALLING =
-      Set.of("dev.ferrule.posix", "dev.ferrule.verbs", "dev.ferrule.tools");
+  private static final Set<String> CALLING = Set.of("dev.ferrule.posix", "dev.ferrule.verbs");
 
   @Override
   public List<Finding> run() {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.SymbolLookup;
+import dev.ferrule.posix.NativeLibrary;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,13 +13,11 @@ final class RdmaLibrariesCheck implements Check {
   @Override
   public List<Finding> run() {
     List<String> absent = new ArrayList<>();
-    try (Arena arena = Arena.ofConfined()) {
-      for (String library : LIBRARIES) {
-        try {
-          SymbolLookup.libraryLookup(library, arena);
-        } catch (IllegalArgumentException e) {
-          absent.add(library);
-        }
+    for (String library : LIBRARIES) {
+      try {
+        NativeLibrary.load(library);
+      } catch (UnsatisfiedLinkError e) {
+        absent.add(library);
       }
     }
     if (absent.isEmpty()) {

@@ -41,13 +41,9 @@ public final class NativeVerbsCalls implements VerbsCalls {
   private static final NativeFunction CREATE_SRQ = LIBRARY.function("ibv_create_srq");
   private static final NativeFunction DESTROY_SRQ = LIBRARY.function("ibv_destroy_srq");
   private static final NativeFunction MODIFY_QP = LIBRARY.function("ibv_modify_qp");
-  private static final NativeFunction QUERY_QP = LIBRARY.function("ibv_query_qp");
   private static final NativeFunction GET_ASYNC_EVENT = LIBRARY.function("ibv_get_async_event");
   private static final NativeFunction ACK_ASYNC_EVENT = LIBRARY.function("ibv_ack_async_event");
   private static final NativeFunction GET_DEVICE_NAME = LIBRARY.function("ibv_get_device_name");
-  private static final NativeFunction GET_DEVICE_GUID = LIBRARY.function("ibv_get_device_guid");
-  private static final NativeFunction WC_STATUS_STR = LIBRARY.function("ibv_wc_status_str");
-  private static final NativeFunction EVENT_TYPE_STR = LIBRARY.function("ibv_event_type_str");
 
   private static final MethodHandle POST =
       link(Critical.POST, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -169,11 +165,6 @@ public final class NativeVerbsCalls implements VerbsCalls {
   }
 
   @Override
-  public int queryQp(long queuePair, MemorySegment attributes, int mask, MemorySegment initial) {
-    return QUERY_QP.error(queuePair, attributes, mask, initial);
-  }
-
-  @Override
   public int getAsyncEvent(long context, MemorySegment event) {
     return GET_ASYNC_EVENT.status(context, event);
   }
@@ -186,21 +177,6 @@ public final class NativeVerbsCalls implements VerbsCalls {
   @Override
   public String getDeviceName(long device) {
     return RawMemory.string(GET_DEVICE_NAME.plain(device));
-  }
-
-  @Override
-  public long getDeviceGuid(long device) {
-    return Long.reverseBytes(GET_DEVICE_GUID.plain(device));
-  }
-
-  @Override
-  public String wcStatusStr(int status) {
-    return RawMemory.string(WC_STATUS_STR.plain(status));
-  }
-
-  @Override
-  public String eventTypeStr(int type) {
-    return RawMemory.string(EVENT_TYPE_STR.plain(type));
   }
 
   @Override

@@ -42,14 +42,6 @@ public interface VerbsCalls {
   String getDeviceName(long device);
 
   /**
-   * {@code ibv_get_device_guid(3)}, in host byte order.
-   *
-   * @param device the device
-   * @return the result, or -errno
-   */
-  long getDeviceGuid(long device);
-
-  /**
    * {@code ibv_open_device(3)}: returns the context's address.
    *
    * @param device the device
@@ -224,17 +216,6 @@ public interface VerbsCalls {
   int modifyQp(long queuePair, MemorySegment attributes, int mask);
 
   /**
-   * {@code ibv_query_qp(3)}.
-   *
-   * @param queuePair the queue pair
-   * @param attributes the C structure of the attributes
-   * @param mask the mask of the attributes
-   * @param initial receives the initial attributes
-   * @return 0 or more, or -errno
-   */
-  int queryQp(long queuePair, MemorySegment attributes, int mask, MemorySegment initial);
-
-  /**
    * {@code ibv_get_async_event(3)}.
    *
    * @param context the context
@@ -249,22 +230,6 @@ public interface VerbsCalls {
    * @param event the event
    */
   void ackAsyncEvent(MemorySegment event);
-
-  /**
-   * {@code ibv_wc_status_str(3)}.
-   *
-   * @param status the status
-   * @return the text
-   */
-  String wcStatusStr(int status);
-
-  /**
-   * {@code ibv_event_type_str(3)}.
-   *
-   * @param type the type
-   * @return the text
-   */
-  String eventTypeStr(int type);
 
   /**
    * {@code ibv_post_send(3)}.

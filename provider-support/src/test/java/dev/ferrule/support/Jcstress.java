@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.contract;
+package dev.ferrule.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

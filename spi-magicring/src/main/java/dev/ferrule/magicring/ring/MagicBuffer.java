@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.rdma.memory;
+package dev.ferrule.magicring.ring;
 
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.rdma.memory.NativeMemory;
 import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
