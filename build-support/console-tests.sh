@@ -43,6 +43,14 @@ list_selected() {
   sed -nE 's/.*uniqueId: (.*\[(method|test-template|test-factory|property):[^]]*\])$/\1/p' <<<"$tests"
 }
 
+# Selects the same tests by their classes: where processors are emulated, to look for them takes half a minute.
+select_classes() {
+  local methods classes
+  methods=$(list_selected) || return
+  mapfile -t classes < <(sed -E 's/^[^/]*\/\[class:([^]]*)\].*/\1/' <<<"$methods" | sort -u)
+  selection=("${classes[@]/#/--select-class=}" "${filters[@]}")
+}
+
 # Prints how many test methods are selected.
 count_selected() {
   local methods

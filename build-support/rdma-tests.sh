@@ -90,6 +90,7 @@ case $part in
     ;;
   emulated)
     set_selection dev.ferrule.integration.rdma 'huge-pages | emulated'
+    [ "${FERRULE_COUNT:-}" ] || select_classes
     run=in_two_qemus
     ;;
 esac

@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> each Sender and the Receiver are used by one thread at a time, which may be
- * the same one. Every other method of this interface may be called by any thread.
+ * <p><b>Threads:</b> one thread at a time uses a Sender, one the Receiver and one the Rma, which
+ * may be the same one. Concurrent use by two threads loses messages and corrupts the connection's
+ * memory. With assertions ({@code -ea}) or the system property {@code ferrule.checkThreads=true}
+ * the second thread gets an {@link IllegalStateException} that names both threads. Otherwise there
+ * is no check, and no cost. Every other method of this interface may be called by any thread.
  *
  * <p><b>Memory:</b> closing the connection takes back all memory that it has lent to the program.
  * Access after that throws {@link IllegalStateException} and never crashes the JVM.
@@ -47,8 +50,7 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Opens a further Sender, for another thread. Its messages arrive in their order; with those of
-   * other Senders there is none. A thread that stops or waits for room delays no other Sender. To
-   * let many threads share few Senders, keep these in a queue, from which a thread takes one.
+   * other Senders there is none. A thread that stops or waits for room delays no other Sender.
    *
    * @return the Sender, to be closed by the program, or with the connection
    * @throws ResourceExhaustedException if all that the peer permits are open, or memory is lacking

@@ -97,9 +97,8 @@ public interface Listener extends AutoCloseable {
    *
    * <p>A program that holds all regions of a connection receives no more of its messages until it
    * frees some. Other clients may still send or connect, so receiving waits then, where a
-   * connection's own receiver throws {@link IllegalStateException}.
-   *
-   * <p>{@link Receiver#poll} works as well, but does not identify the connection.
+   * connection's own receiver throws {@link IllegalStateException}. {@link Receiver#poll} does not
+   * identify the connection.
    *
    * @return the receiver; always the same object
    * @throws UnsupportedOperationException if the provider does not support it

@@ -26,13 +26,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time may use a Receiver; it may be another one than that of
- * the {@link Sender}. Only {@link Connection#close()} may be called concurrently: it makes a
- * blocked {@code receive} throw {@link ConnectionClosedException}. If two threads use a Receiver
- * concurrently, for example one to receive and one to free, both may get the same message. With
- * assertions ({@code -ea}) or the system property {@code ferrule.checkThreads=true} the second
- * thread gets an {@link IllegalStateException} that names both threads. Otherwise there is no
- * check, and no cost.
+ * <p><b>Threads:</b> one thread at a time may use a Receiver, also to free, see {@link Connection}.
+ * Only {@link Connection#close()} may be called concurrently: it makes a blocked {@code receive}
+ * throw {@link ConnectionClosedException}.
  *
  * <p><b>End of stream:</b> when the peer has closed the connection and its last message was
  * received, every method that receives throws {@link ConnectionClosedException}. When the peer
@@ -74,14 +70,11 @@ public interface Receiver {
 
   /**
    * Passes arrived messages to a handler, in order, and frees each one when the handler returns.
-   * Does not wait for a message, and does not allocate. Makes no system call, except to wake a
-   * sender that sleeps until buffer space is free. A thread that polls in a loop should call {@link
-   * #idle} in between.
+   * Costs what {@link #tryReceive} does. A thread that polls in a loop should call {@link #idle}.
    *
    * @param handler the handler; must not call this Receiver
    * @param limit the maximum number of messages; at least 1
    * @return the number of messages passed to the handler; 0 if none has arrived
-   * @throws IllegalArgumentException if the limit is less than 1
    */
   int poll(MessageHandler handler, int limit);
 
@@ -97,9 +90,7 @@ public interface Receiver {
    * Frees a received region, in any order; the peer may then overwrite it. Does not wait. Does
    * nothing after the connection was closed.
    *
-   * @param message a region received from this Receiver
-   * @throws IllegalStateException if the region was already freed
-   * @throws IllegalArgumentException if the region belongs to another connection
+   * @param message a region received from this Receiver, and not freed yet
    */
   void free(ReceiveRegion message);
 }

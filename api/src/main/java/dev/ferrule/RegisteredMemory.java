@@ -13,10 +13,7 @@ public interface RegisteredMemory extends AutoCloseable {
   /** {@return the registered memory} */
   MemorySegment segment();
 
-  /**
-   * Ends the registration, after sends and accesses in progress have finished. Closing it twice
-   * does nothing.
-   */
+  /** Ends the registration, after sends and accesses in progress. Closing twice does nothing. */
   @Override
   void close();
 }

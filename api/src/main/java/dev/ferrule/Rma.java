@@ -32,19 +32,18 @@ import java.time.Duration;
  *
  * <p><b>Threads:</b> one thread at a time may use an Rma. Only {@link #expose}, {@link #allocate}
  * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
- * {@link Sender} as well. As for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects
- * concurrent use by two threads.
+ * {@link Sender} as well.
  *
  * <p><b>Errors:</b> every method but {@link #path} throws {@link ConnectionClosedException} if the
  * connection is closed, by either side, and {@link PeerLostException} if the peer died; {@link
  * #isComplete} and {@link #await} do so if the operation was not complete by then. Those two also
  * throw {@link RemoteAccessException}, once, if this or another operation has failed, and {@link
- * IllegalArgumentException} for an id that this Rma never returned. A method that waits throws
- * {@link OperationInterruptedException} if the thread is interrupted meanwhile. Memory of another
- * connection causes {@link IllegalArgumentException}. The methods name only what they throw beyond
- * that.
- *
- * <p>Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
+ * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
+ * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Memory of
+ * another connection causes {@link IllegalArgumentException}. The methods name only what they throw
+ * beyond that. Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the
+ * heap.
  */
 public interface Rma {
 
@@ -98,7 +97,6 @@ public interface Rma {
    * @param remoteOffset the offset in the target, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}; ids start at 1
-   * @throws IndexOutOfBoundsException if a range is not within its memory; nothing has been written
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; no bytes
    *     have been written that were not exposed at that time
    * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
@@ -122,7 +120,6 @@ public interface Rma {
    * @param remoteOffset the offset in the source, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}; ids start at 1
-   * @throws IndexOutOfBoundsException if a range is not within its memory
    * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
    * @throws IllegalArgumentException if the local memory is read-only
    * @throws OperationInterruptedException as for {@link #write}

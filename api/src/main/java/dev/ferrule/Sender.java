@@ -49,8 +49,7 @@ import org.jspecify.annotations.Nullable;
  * by one: one doorbell over RDMA, one check for a sleeping peer over shared memory. {@code send},
  * {@code sendAsync} and {@code await} of a staged message flush too, as do a {@code claim} and the
  * {@code stage} of a copy before they wait for space, and {@code tryClaim} before it returns null.
- * So staged messages stay in order, and never block the program that staged them. Messages that are
- * not flushed when the connection is closed are not sent.
+ * Messages that are not flushed when the connection is closed are not sent.
  *
  * <p><b>Back pressure:</b> when the peer receives more slowly than this side sends, {@link
  * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.
@@ -68,20 +67,13 @@ import org.jspecify.annotations.Nullable;
  * than the length, and an id that this Sender never returned, {@link IllegalArgumentException}. The
  * methods name only what they throw beyond that.
  *
- * <p><b>Threads:</b> one thread at a time may use a Sender; it may be another one than that of the
- * {@link Receiver}, or of another Sender that {@link Connection#newSender} has opened. Only {@link
+ * <p><b>Threads:</b> one thread at a time may use a Sender, see {@link Connection}. Only {@link
  * Connection#close()} may be called concurrently: it makes a blocked call throw {@link
- * ConnectionClosedException}. Concurrent use by two threads loses messages and corrupts the
- * connection's memory. With assertions ({@code -ea}) or the system property {@code
- * ferrule.checkThreads=true} the second thread gets an {@link IllegalStateException} that names
- * both threads. Otherwise there is no check, and no cost.
+ * ConnectionClosedException}.
  */
 public interface Sender extends AutoCloseable {
 
-  /**
-   * {@return the maximum length of a message on this connection in bytes, which the peer
-   * determines}
-   */
+  /** {@return the maximum length of a message in bytes, which the peer determines} */
   int maxMessageSize();
 
   /**
@@ -143,7 +135,6 @@ public interface Sender extends AutoCloseable {
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
    * @throws IllegalArgumentException if the memory was registered with another connection
-   * @throws IndexOutOfBoundsException if the range is not within the memory
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
   long sendAsync(RegisteredMemory memory, long offset, int length);
