@@ -25,7 +25,9 @@ abstract class LentRegion {
    * @param newLength the length in bytes
    */
   protected final void lend(MemorySegment newBuffer, long newOffset, int newLength) {
-    buffer = newBuffer;
+    if (buffer != newBuffer) { // a reference costs the garbage collector's barrier
+      buffer = newBuffer;
+    }
     offset = newOffset;
     length = newLength;
     lent = true;

@@ -20,6 +20,13 @@ final class InlineMemory {
   /** Size of each region's initial memory. */
   private static final int SHORT = 4 * RingLayout.LINE;
 
+  /** That of a region which is always in the ring. */
+  static final InlineMemory NONE =
+      new InlineMemory(
+          MemorySegment.NULL,
+          new Block(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL),
+          0);
+
   private final MemorySegment views;
   private final Block block;
   private final long blockOffset;

@@ -8,14 +8,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A claimed region: payload lines, or for an inline message its place in the ring. If there is no
- * place yet, because another region is claimed there, the region is in private memory.
+ * such place, because another region is claimed there, the region is in private memory.
  */
 final class SmSendRegion extends AbstractSendRegion {
 
   private final SmSender sender;
   private final InlineMemory inline;
   private int line = RingProducer.INLINE;
-  private boolean inPlace;
 
   SmSendRegion(SmSender sender, InlineMemory inline) {
     this.sender = sender;
@@ -26,21 +25,17 @@ final class SmSendRegion extends AbstractSendRegion {
   void lendLines(int newLine, int newLength, MemorySegment lines) {
     lend(lines, (long) newLine * RingLayout.LINE, newLength);
     line = newLine;
-    inPlace = false;
   }
 
   /** Passes a place in the ring to the program. */
   void lendInPlace(long place, int newLength, MemorySegment ring) {
     lend(ring, place, newLength);
-    line = RingProducer.INLINE;
-    inPlace = true;
   }
 
   /** Passes private memory to the program. */
   void lendPrivate(int newLength) {
     lend(inline.view(newLength), inline.offset(newLength), newLength);
     line = RingProducer.INLINE;
-    inPlace = false;
   }
 
   boolean belongsTo(SmSender candidate) {
@@ -54,10 +49,6 @@ final class SmSendRegion extends AbstractSendRegion {
 
   int line() {
     return line;
-  }
-
-  boolean isInPlace() {
-    return inPlace;
   }
 
   @Override

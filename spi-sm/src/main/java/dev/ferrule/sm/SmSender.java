@@ -37,6 +37,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   private final MemorySegment views; // all memory by address
   private final Waiter waiter;
 
+  private final SmSendRegion direct; // the region claimed in place
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
 
@@ -72,6 +73,8 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     this.views = views;
     this.waiter = waiter;
     this.whenClosed = whenClosed;
+    this.direct = new SmSendRegion(this, InlineMemory.NONE);
+    regions.add(direct);
   }
 
   /** Returns this sender with the check for use by one thread. */
@@ -92,37 +95,37 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
   }
 
+  /**
+   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
+   * return zeros.
+   */
+  @Override
+  protected @Nullable SendRegion claimInPlace(int length) {
+    try {
+      long place = producer.claim(length);
+      Reference.reachabilityFence(this);
+      if (place == RingProducer.NOWHERE) {
+        return null;
+      }
+      direct.lendInPlace(place, length, producer.records());
+      return direct;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    }
+  }
+
   @Override
   protected SendRegion lend(int line, int length) {
     if (idleCount == 0) {
       addRegions();
     }
     SmSendRegion region = idle[--idleCount];
-    if (line != RingProducer.INLINE) {
-      region.lendLines(line, length, producer.buffer());
-      return region;
-    }
-    long place = claimPlace(length);
-    if (place == RingProducer.NOWHERE) {
+    if (line == RingProducer.INLINE) {
       region.lendPrivate(length);
     } else {
-      region.lendInPlace(place, length, producer.records());
+      region.lendLines(line, length, producer.buffer());
     }
     return region;
-  }
-
-  /**
-   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
-   * return zeros.
-   */
-  private long claimPlace(int length) {
-    try {
-      long place = producer.claim(length);
-      Reference.reachabilityFence(this);
-      return place;
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
-    }
   }
 
   /** Called when the program holds all regions, whose number the room in the ring bounds. */
@@ -140,10 +143,10 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     use.begin();
     try {
       region.takeBack();
-      idle[idleCount++] = region;
-      if (region.isInPlace()) {
+      if (region == direct) {
         producer.abortClaim();
       } else {
+        idle[idleCount++] = region;
         producer.unreserve(region.line(), region.length());
       }
     } finally {
@@ -159,18 +162,26 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
       throw new IllegalArgumentException("the region was claimed from another sender");
     }
     region.checkSendable(length);
-    if (region.isInPlace()) {
+    if (region == direct) {
       producer.stageClaim(length);
-    } else if (region.line() == RingProducer.INLINE) {
+      region.takeBack();
+    } else {
+      stageCopy(region, length);
+    }
+    Reference.reachabilityFence(this);
+    bytesUnpublished += length;
+    return producer.messagesStaged();
+  }
+
+  /** A separate method, so that the compiler inlines less into the program's loop. */
+  private void stageCopy(SmSendRegion region, int length) {
+    if (region.line() == RingProducer.INLINE) {
       producer.stageInline(ALL, region.inlineAddress(), length, region.length());
     } else {
       producer.stageLines(region.line(), length);
     }
-    Reference.reachabilityFence(this);
     region.takeBack();
     idle[idleCount++] = region;
-    bytesUnpublished += length;
-    return producer.messagesStaged();
   }
 
   @Override

@@ -38,8 +38,8 @@ final class RecordWriter {
 
   private long tail; // position of the next record
   private long limit; // the next record and all reserved ones fit if they end here
-  private long directLimit; // as limit, for tryWrite: 0 if something is reserved or staged
-  private long reserved; // bytes of records that are reserved and not staged
+  private long directLimit; // as limit, for tryWrite: 0 if something is reserved, claimed or staged
+  private long reserved; // bytes of records that are reserved and not staged, less the claimed one
   private long longest; // at least the size of the longest of these
   private long consumed; // what the receiver last said
   private long held; // a HeldRecord: what the receiver last said
@@ -48,7 +48,8 @@ final class RecordWriter {
 
   // the region claimed in place
   private long claimed = NOWHERE; // its offset among the records
-  private int claimedSize; // of its record
+  private int claimedSize; // of its record; 0 if there is none
+  private long limitBefore; // the limit before it was claimed
 
   // the first header that is staged and not published, and its position
   private long first = NOWHERE;
@@ -101,12 +102,20 @@ final class RecordWriter {
    */
   boolean reserve(int size) {
     directLimit = 0;
-    if (tail + reserved + size > limit && !makeRoom(size)) {
+    if (tail + pledged() + size > limit && !makeRoom(size)) {
       return false;
     }
     longest = reserved == 0 ? size : Math.max(longest, size);
     reserved += size;
     return true;
+  }
+
+  /**
+   * Returns how many bytes are reserved or claimed. The claimed record counts twice: if another
+   * message is staged first, padding covers it, and it is copied behind.
+   */
+  private long pledged() {
+    return reserved + 2L * claimedSize;
   }
 
   /**
@@ -125,7 +134,7 @@ final class RecordWriter {
   private boolean makeRoom(int size) {
     readConsumed();
     boolean result = fitsInOneGap(size) || fitsOneByOne(size);
-    if (result && reserved == 0) {
+    if (result && pledged() == 0) {
       moveTo(size);
     }
     limit = limit();
@@ -134,7 +143,7 @@ final class RecordWriter {
 
   /** Whether a record and all that is reserved fit between two barriers. */
   private boolean fitsInOneGap(int size) {
-    long needed = reserved + size;
+    long needed = pledged() + size;
     return placeFor(needed) + needed + HEADER <= roomEnd();
   }
 
@@ -143,8 +152,8 @@ final class RecordWriter {
    * each barrier the space for a record that is nearly as long as the longest may be lost.
    */
   private boolean fitsOneByOne(int size) {
-    long lost = Math.max(longest, size) - HEADER;
-    long needed = tail + reserved + size + HEADER;
+    long lost = Math.max(Math.max(longest, claimedSize), size) - HEADER;
+    long needed = tail + pledged() + size + HEADER;
     long barrier = barrier(tail);
     while (barrier < roomEnd()) {
       long skipped = barrierSize(barrier);
@@ -249,6 +258,7 @@ final class RecordWriter {
       position = barrier + skipped;
     }
     tail = position;
+    markedSize = 0;
   }
 
   /** Stores the header that marks a position as the end of the records. */
@@ -262,31 +272,39 @@ final class RecordWriter {
   }
 
   /**
-   * Places a reserved inline message that the program writes in place. There is no place while
-   * another region is claimed in place, nor where a message staged before it would leave no room
-   * for it. The region is to be staged by {@link #stageClaim} or given back by {@link #abortClaim}.
+   * Claims room at the tail for an inline message that the program writes in place; for one region
+   * at a time, while nothing is reserved, and where there is room for it twice. The region is to be
+   * staged by {@link #stageClaim} or given back by {@link #abortClaim}.
    *
-   * @param length the message's length, as reserved
+   * @param length the message's length, 0 to {@link #inlineMax}
    * @return the offset among the records; or NOWHERE
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   long claim(int length) {
     int size = RingLayout.recordSize(length);
-    if (claimed != NOWHERE || tail + size > limit) {
+    if ((reserved | claimedSize) != 0 || (tail + 2L * size > limit && !makeRoomTwice(size))) {
       return NOWHERE;
     }
-    // if another message is staged first, this one is copied behind it
-    if (tail + reserved + size > limit) {
-      readConsumed();
-      if (!fitsInOneGap(size)) {
-        return NOWHERE;
-      }
+    directLimit = 0;
+    if (markedSize < size || first != NOWHERE) {
+      markedSize = 0; // the program may overwrite it
     }
-    reserved += size;
-    markedSize = 0; // the program may overwrite it
     claimed = tail & mask;
     claimedSize = size;
-    limit = limit();
+    limitBefore = limit;
+    limit = tail; // which is a barrier now
     return claimed + HEADER;
+  }
+
+  /** Moves the tail to where a record fits, if there is room for it and another one behind it. */
+  private boolean makeRoomTwice(int size) {
+    readConsumed();
+    boolean result = fitsInOneGap(2 * size);
+    if (result) {
+      moveTo(size);
+    }
+    limit = limit();
+    return result;
   }
 
   /**
@@ -296,21 +314,20 @@ final class RecordWriter {
    */
   void stageClaim(int length) {
     if ((tail & mask) == claimed) {
-      int size = RingLayout.recordSize(length);
       end.reached(RingStep.RECORD_WRITTEN);
       note(tail, RecordHeader.inline(length));
-      staged(size);
+      staged(RingLayout.recordSize(length));
     } else {
       stage(ALL, records + claimed + HEADER, length);
     }
     abortClaim();
   }
 
-  /** Gives back the region claimed in place, and its reservation. */
+  /** Gives back the region claimed in place. */
   void abortClaim() {
-    reserved -= 2L * claimedSize;
     claimed = NOWHERE;
-    limit = limit();
+    claimedSize = 0;
+    limit = limitBefore; // a barrier that is there since lies behind it
   }
 
   /**
@@ -333,6 +350,7 @@ final class RecordWriter {
       moveTo(size);
       limit = limit();
     }
+    markedSize = 0; // the copy may overwrite it, even if it then fails
     RawMemory.copy(source, offset, address(tail) + HEADER, length);
     end.reached(RingStep.RECORD_WRITTEN);
     note(tail, RecordHeader.inline(length));
@@ -352,7 +370,7 @@ final class RecordWriter {
   boolean tryStage(MemorySegment source, long offset, int length) {
     long at = tail;
     int size = RingLayout.recordSize(length);
-    if (at + size > limit || reserved != 0) {
+    if (at + size > limit || (reserved | claimedSize) != 0) {
       return false;
     }
     markedSize = 0; // the copy may overwrite it, even if it then fails
@@ -402,15 +420,23 @@ final class RecordWriter {
     }
   }
 
-  /** Makes all staged records visible to the receiver. */
-  void publish() {
+  /**
+   * Makes all staged records visible to the receiver. The caller must call {@link #markAhead}
+   * afterwards.
+   *
+   * @param single whether they are one message, after which another of its size may follow
+   */
+  void publish(boolean single) {
     if (first != NOWHERE) {
-      mark(tail);
+      if (markedSize == 0 || first + markedSize != tail) {
+        mark(tail);
+      }
       LONG.setRelease(ALL, records + (first & mask), firstHeader);
+      long size = tail - first;
+      markedSize = single && tail + size <= limit ? (int) size : 0;
       first = NOWHERE;
     }
-    markedSize = 0;
-    if (reserved == 0) {
+    if ((reserved | claimedSize) == 0) {
       directLimit = limit;
     }
   }
@@ -446,10 +472,12 @@ final class RecordWriter {
 
   /**
    * Stores the header of 0 behind the next record ahead of time, assuming that it is as long as the
-   * one written by {@link #tryWrite}. The cache line must be fetched from the receiver's cache, and
-   * the next record does not have to wait for it.
+   * last one. The cache line must be fetched from the receiver's cache, and the next record does
+   * not have to wait for it.
    */
   void markAhead() {
-    mark(tail + markedSize);
+    if (markedSize != 0) {
+      mark(tail + markedSize);
+    }
   }
 }

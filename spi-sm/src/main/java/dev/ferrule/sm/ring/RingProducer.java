@@ -259,16 +259,20 @@ public class RingProducer {
   }
 
   /**
-   * Places a reserved inline message in the ring, where the program writes it. There is no place
-   * while another region is claimed in place, nor where a message staged before it would leave no
-   * room for it. The region is to be staged by {@link #stageClaim} or given back by {@link
-   * #abortClaim}.
+   * Claims room in the ring for an inline message that the program writes in place. There is none
+   * while another region is claimed, or anything is reserved; then {@link #reserve} may find some.
+   * The region is to be staged by {@link #stageClaim} or given back by {@link #abortClaim}.
    *
-   * @param length the message's length, as it was reserved
+   * @param length the message's length, 0 to the layout's maximum
    * @return the offset in {@link #records}; or NOWHERE
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public long claim(int length) {
-    return writer.claim(length);
+    long place = length > inlineMax ? NOWHERE : writer.claim(length);
+    if (place != NOWHERE) {
+      reached(RingStep.SENDER_RESERVED);
+    }
+    return place;
   }
 
   /**
@@ -281,7 +285,7 @@ public class RingProducer {
     staged();
   }
 
-  /** Gives back the region claimed in place, and its reservation. */
+  /** Gives back the region claimed in place. */
   public void abortClaim() {
     writer.abortClaim();
   }
@@ -343,10 +347,12 @@ public class RingProducer {
    *     awake
    */
   public int publish() {
-    writer.publish();
+    writer.publish(messagesUnpublished == 1);
     messagesPublished += messagesUnpublished;
     messagesUnpublished = 0;
-    return wake();
+    int asleep = wake();
+    writer.markAhead();
+    return asleep;
   }
 
   /**

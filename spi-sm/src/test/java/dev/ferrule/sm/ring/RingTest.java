@@ -191,7 +191,6 @@ class RingTest {
     Rings rings = new Rings(LAYOUT, true);
     for (int i = 0; i < 2_000; i++) {
       byte[] message = Rings.message(100, i);
-      assertThat(rings.producer.reserve(100)).isEqualTo(RingProducer.INLINE);
       long place = rings.claim(message);
       assertThat(place).isNotEqualTo(RingProducer.NOWHERE);
       rings.producer.stageClaim(100);
@@ -206,7 +205,6 @@ class RingTest {
   void shouldSendAClaimedRegionBehindWhatWasSentSince() {
     Rings rings = new Rings(LAYOUT, true);
     for (int i = 0; i < 1_000; i++) {
-      rings.producer.reserve(100);
       rings.claim(Rings.message(100, i));
       assertThat(rings.send(Rings.message(30, -i))).isTrue();
       rings.producer.stageClaim(100);
@@ -222,7 +220,6 @@ class RingTest {
     Rings rings = new Rings(new RingLayout(12, 0, 500), true);
     rings.send(new byte[333]);
     rings.receive();
-    rings.producer.reserve(500);
     rings.claim(Rings.message(500, 7));
     for (int i = 0; i < 10_000; i++) {
       assertThat(rings.send(Rings.message(i % 501, i))).isTrue();

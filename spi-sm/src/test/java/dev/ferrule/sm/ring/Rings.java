@@ -59,7 +59,7 @@ final class Rings {
     }
   }
 
-  /** Claims a region for a reserved inline message, and writes it. */
+  /** Claims a region in place, and writes it. */
   long claim(byte[] message) {
     long place = producer.claim(message.length);
     if (place != RingProducer.NOWHERE) {
