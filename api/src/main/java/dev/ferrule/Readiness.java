@@ -42,11 +42,11 @@ import java.nio.channels.SelectableChannel;
  *   <li>the end of the connection, for good;
  *   <li>with {@link Interest#ALL}, room for a message after {@link Sender#tryClaim} has returned
  *       null, or a claim has timed out: shown until a claim or a copy of at least that length
- *       succeeds (of the longest, if several found none), or another claim finds no room. If
- *       several threads send on one connection, each waits for itself: a claim or a copy of the
- *       same thread. A program with several messages that wait tries the others again after one
- *       succeeds; one that drops the message claims and aborts. A loop that only sends must poll
- *       the receiver, too, until it finds nothing.
+ *       succeeds (of the longest, if several found none), or another claim finds no room. Each
+ *       Sender waits for itself: a claim or a copy by the same one counts. A program with several
+ *       messages that wait tries the others again after one succeeds; one that drops the message
+ *       claims and aborts. A loop that only sends must poll the receiver, too, until it finds
+ *       nothing.
  * </ul>
  *
  * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
