@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
  * object is reused for a later message after that, so do not keep a reference to it. {@link
  * Receiver} has an example.
  *
- * <p><b>Memory safety:</b> the segments are bounded and live as long as the connection. Access
- * after the connection was closed throws {@link IllegalStateException}. Access after the region was
- * freed, to a segment obtained before, reads the message that occupies the memory then.
+ * <p><b>Memory safety:</b> the segments are bounded. Access after the region was freed, to a
+ * segment obtained before, reads the message that occupies the memory then; on a closed connection
+ * see {@link Connection}.
  *
  * <p><b>Threads:</b> any thread may read the bytes; only the Receiver's thread may free the region.
  */

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Level;
@@ -215,7 +216,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void lentMemoryCannotBeAccessedAfterTheClose() {
+  void lentRegionsThrowAfterTheCloseAndSegmentsKeptFromThemCrashNothing() {
     Pair pair = connect();
     Connection connection = pair.client();
     pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
@@ -226,27 +227,35 @@ public abstract class CloseContract extends Contract {
         "the second message is polled",
         () -> connection.receiver().poll((buffer, offset, length) -> handed.set(buffer), 1) == 1);
     SendRegion region = connection.sender().claim(100);
-    List<MemorySegment> lent =
+    List<MemorySegment> kept =
         List.of(
             message.segment(), message.buffer(), region.segment(), region.buffer(), handed.get());
 
     connection.close();
 
-    for (MemorySegment segment : lent) {
-      assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_BYTE, 0))
-          .isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> segment.toArray(ValueLayout.JAVA_BYTE))
-          .isInstanceOf(IllegalStateException.class);
-      assertThat(segment.scope().isAlive()).isFalse();
+    assertClosed(message::segment);
+    assertClosed(message::buffer);
+    assertClosed(region::segment);
+    assertClosed(region::buffer);
+    for (MemorySegment segment : kept) {
+      accessAfterClose(() -> segment.toArray(ValueLayout.JAVA_BYTE));
+      if (!segment.isReadOnly()) {
+        accessAfterClose(() -> segment.set(ValueLayout.JAVA_BYTE, 0, (byte) 1));
+      }
     }
-    assertThatThrownBy(() -> region.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 1))
-        .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> message.segment().get(ValueLayout.JAVA_BYTE, 0))
-        .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** The memory may be there as long as a segment is reachable, or may throw. */
+  private static void accessAfterClose(Runnable access) {
+    try {
+      access.run();
+    } catch (IllegalStateException e) {
+      assertThat(e).hasMessageContaining("Already closed");
+    }
   }
 
   @Test
-  void aThreadThatReadsLentMemoryDuringTheCloseGetsAnExceptionAndNoCrash() {
+  void aThreadThatReadsLentMemoryDuringAndAfterTheCloseDoesNotCrash() {
     for (int round = 0; round < 30; round++) {
       Pair pair = connect();
       pair.client().sender().send(MemorySegment.ofArray(STREAM.bytes(0)));
@@ -254,22 +263,21 @@ public abstract class CloseContract extends Contract {
       pair.server().receiver().receive(PATIENCE);
       MemorySegment segment = pair.server().receiver().receive(PATIENCE).segment();
       AtomicInteger reads = new AtomicInteger();
+      AtomicBoolean closed = new AtomicBoolean();
       Background<Boolean> reading =
           inBackground(
               "reader",
-              () -> {
-                assertThatThrownBy(
-                        () -> {
-                          while (true) {
-                            assertThat(sum(segment)).isZero();
-                            reads.incrementAndGet();
-                          }
-                        })
-                    .isInstanceOf(IllegalStateException.class);
-              });
+              () ->
+                  accessAfterClose(() -> {
+                    for (int after = 0; after < 100; after += closed.get() ? 1 : 0) {
+                      assertThat(sum(segment)).isZero();
+                      reads.incrementAndGet();
+                    }
+                  }));
       eventually("the reader reads", () -> reads.get() > 100);
 
       pair.server().close();
+      closed.set(true);
 
       reading.result();
     }

@@ -111,6 +111,12 @@ public final class Posix {
   /** Mapping: allocate its pages now, as far as there is memory. */
   public static final int MAP_POPULATE = LibC.MAP_POPULATE();
 
+  /** {@link #madvise}: frees the pages of private memory, which then reads as zeros. */
+  public static final int MADV_DONTNEED = LibC.MADV_DONTNEED();
+
+  /** {@link #madvise}: frees the pages of a file in memory, which then reads as zeros. */
+  public static final int MADV_REMOVE = LibC.MADV_REMOVE();
+
   /**
    * The position of the binary logarithm of the size of huge pages, in the flags of mmap(2) and
    * memfd_create(2).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -104,14 +103,12 @@ public final class SealedFile implements AutoCloseable {
    * @param allocated how much of it, from its start, must be allocated
    * @param populated how much of that is mapped with its pages, so that the first messages cause no
    *     page faults
-   * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
    * @throws PosixException EINVAL if it is not such a file, has fewer bytes, cannot be written to,
    *     or that part of it is not allocated: the peer created it, and may be hostile; EFBIG if it
    *     exceeds the limit of a file, and ENOMEM if it exceeds that of the process
    */
-  public synchronized SharedMapping map(
-      Limits limits, long allocated, long populated, Arena views) {
+  public synchronized SharedMapping map(Limits limits, long allocated, long populated) {
     long size = check(allocated);
     if (size > limits.file()) {
       throw new PosixException(
@@ -120,8 +117,7 @@ public final class SealedFile implements AutoCloseable {
           Errno.EFBIG);
     }
     try {
-      return SharedMapping.of(
-          AddressSpace.OF_PROCESS, fd, size, populated, views, limits.process());
+      return SharedMapping.of(AddressSpace.OF_PROCESS, fd, size, populated, limits.process());
     } catch (PosixException e) {
       throw notWritable(e);
     }
@@ -144,12 +140,11 @@ public final class SealedFile implements AutoCloseable {
    *
    * @param populated how much of it, from its start, must be allocated, and is mapped with its
    *     pages
-   * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
-   * @throws PosixException as for {@link #map(Limits, long, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, long)}
    */
-  public SharedMapping map(long populated, Arena views) {
-    return map(Limits.NONE, populated, populated, views);
+  public SharedMapping map(long populated) {
+    return map(Limits.NONE, populated, populated);
   }
 
   /**
@@ -157,7 +152,7 @@ public final class SealedFile implements AutoCloseable {
    *
    * @param length the length in bytes, a multiple of 8
    * @return the copy
-   * @throws PosixException as for {@link #map(Limits, long, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, long)}
    */
   public synchronized MemorySegment read(int length) {
     check(length);

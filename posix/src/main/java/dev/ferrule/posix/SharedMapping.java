@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Memory that this process shares with another, in two kinds of access. The program sees it through
- * {@link #view}, which is bounded and dies with the connection's arena. The data plane uses {@link
- * #address}, with no check per access, so that this memory must never be unmapped during one:
+ * Memory that this process shares with another, in two kinds of access. The program sees slices of
+ * {@link #view}. The data plane uses {@link #address}, with no check per access, so that this
+ * memory must never be unmapped during one:
  *
  * <ol>
  *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which no
@@ -20,8 +20,9 @@ import java.util.function.Supplier;
  *   <li>{@link #retire} replaces it, in one step and at the same addresses, by private memory of
  *       zeros. A thread that is still in the data plane reads zeros, which are no message, and its
  *       writes do not reach the peer. If there is no memory for that, the shared memory stays.
- *   <li>The mapping is removed when this object is unreachable. Every method of the data plane that
- *       a program calls therefore ends with a {@link java.lang.ref.Reference#reachabilityFence}.
+ *   <li>The mapping is removed when this object and all slices of the view are unreachable. Every
+ *       method of the data plane that a program calls therefore ends with a {@link
+ *       java.lang.ref.Reference#reachabilityFence}.
  * </ol>
  */
 public final class SharedMapping {
@@ -35,27 +36,22 @@ public final class SharedMapping {
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 
   private final MemorySegment memory;
-  private final MemorySegment view;
   private final AddressSpace space;
   private final AtomicBoolean waits; // for the garbage collector
   private volatile boolean retired;
 
   /** Takes over a mapping, to be removed when this object is unreachable. */
-  private SharedMapping(AddressSpace space, MemorySegment mapped, long size, MemorySegment view) {
+  private SharedMapping(AddressSpace space, MemorySegment mapped, long size) {
     AtomicBoolean ended = new AtomicBoolean();
     this.space = space;
     this.memory =
         mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(space, gone, size, ended.get()));
-    this.view = view;
     this.waits = ended;
   }
 
-  static SharedMapping of(
-      AddressSpace space, int fd, long size, long populated, Arena views, long maxMapped) {
+  static SharedMapping of(AddressSpace space, int fd, long size, long populated, long maxMapped) {
     MemorySegment mapped = mmap(space, fd, size, maxMapped);
-    SharedMapping result =
-        new SharedMapping(space, mapped, size, mapped.reinterpret(size, views, null));
-    return populated(result, mapped.reinterpret(populated));
+    return populated(new SharedMapping(space, mapped, size), mapped.reinterpret(populated));
   }
 
   private static MemorySegment mmap(AddressSpace space, int fd, long size, long maxMapped) {
@@ -114,7 +110,7 @@ public final class SharedMapping {
 
   /**
    * Maps a part of this memory a second time. The result is {@linkplain #retire retired}
-   * separately, and has no view for the program.
+   * separately.
    *
    * @param offset the start of the part, a multiple of the page size
    * @param length the number of bytes
@@ -127,7 +123,7 @@ public final class SharedMapping {
     MemorySegment start = memory.asSlice(offset);
     MemorySegment mapped = withRoom(space, () -> Posix.duplicateMapping(start, whole));
     space.add(whole, Long.MAX_VALUE, "a part of shared memory");
-    SharedMapping part = new SharedMapping(space, mapped, whole, MemorySegment.NULL);
+    SharedMapping part = new SharedMapping(space, mapped, whole);
     return populated(part, mapped);
   }
 
@@ -158,10 +154,10 @@ public final class SharedMapping {
   /**
    * Returns the segment of which the program may see slices.
    *
-   * @return a segment of the arena of the views
+   * @return the memory, which stays mapped as long as it or a slice is reachable
    */
   public MemorySegment view() {
-    return view;
+    return memory;
   }
 
   /**
@@ -187,13 +183,13 @@ public final class SharedMapping {
    */
   public void discard(long offset, long length) {
     if (!retired) {
-      int ignored = Posix.madvise(memory.asSlice(offset, length & -PAGE), LibC.MADV_REMOVE());
+      int ignored = Posix.madvise(memory.asSlice(offset, length & -PAGE), Posix.MADV_REMOVE);
     }
   }
 
   /**
    * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
-   * more. The view stays valid until its arena is closed. Several threads may do so at once.
+   * more. Several threads may do so at once.
    *
    * <p>If a limit leaves no room for the private memory, the shared memory stays mapped until this
    * object is unreachable. That costs memory, but accesses stay harmless.

@@ -31,8 +31,6 @@ class SealedFileTest {
 
   @TempDir private Path folder;
 
-  private final Arena views = Arena.ofShared();
-
   private static SealedFile unsealed(String name, int flags, long size) {
     int fd = Posix.memfdCreate(name, Posix.MFD_CLOEXEC | flags);
     assumeTrue(fd >= 0, () -> "memfd_create fails with errno " + -fd);
@@ -42,7 +40,7 @@ class SealedFileTest {
 
   private void assertNotMapped(SealedFile file, String reason) {
     try (file) {
-      assertThatThrownBy(() -> file.map(SIZE, views))
+      assertThatThrownBy(() -> file.map(SIZE))
           .isInstanceOf(PosixException.class)
           .hasMessageContaining(reason);
       assertThatThrownBy(() -> file.read(PAGE)).isInstanceOf(PosixException.class);
@@ -64,8 +62,8 @@ class SealedFileTest {
   @Test
   void bothSidesSeeWhatTheOtherWrites() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      MemorySegment one = file.map(SIZE, views).view();
-      MemorySegment other = file.map(SIZE, views).view();
+      MemorySegment one = file.map(SIZE).view();
+      MemorySegment other = file.map(SIZE).view();
       one.set(ValueLayout.JAVA_INT, SIZE - 4, 42);
       assertThat(other.get(ValueLayout.JAVA_INT, SIZE - 4)).isEqualTo(42);
     }
@@ -74,7 +72,7 @@ class SealedFileTest {
   @Test
   void aHoleThatThePeerPunchesReadsAsZeros() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      MemorySegment memory = file.map(SIZE, views).view().fill((byte) 1);
+      MemorySegment memory = file.map(SIZE).view().fill((byte) 1);
       int punch = LibC.FALLOC_FL_PUNCH_HOLE() | LibC.FALLOC_FL_KEEP_SIZE();
       assertThat(LibC.fallocate(file.fd(), punch, 0, SIZE)).isZero();
       assertThat(memory.mismatch(Arena.ofAuto().allocate(SIZE))).isEqualTo(-1);
@@ -110,7 +108,7 @@ class SealedFileTest {
 
   @Test
   void aFileThatIsTooShortIsNotMapped() {
-    assertThatThrownBy(() -> SealedFile.create(PAGE, PAGE).map(SIZE, views))
+    assertThatThrownBy(() -> SealedFile.create(PAGE, PAGE).map(SIZE))
         .isInstanceOf(PosixException.class)
         .hasMessageContaining("4096 bytes");
   }
@@ -118,7 +116,7 @@ class SealedFileTest {
   @Test
   void aFileWithHolesThatOthersWouldAllocateIsNotMapped() {
     try (SealedFile file = SealedFile.create(64 << 20, PAGE)) {
-      assertThatThrownBy(() -> file.map(SIZE, views))
+      assertThatThrownBy(() -> file.map(SIZE))
           .isInstanceOf(PosixException.class)
           .hasMessageContaining("4096 are allocated");
     }
@@ -128,7 +126,7 @@ class SealedFileTest {
   void aFileThatWouldFillTheAddressSpaceIsNotMapped() {
     try (SealedFile file = SealedFile.create(1L << 43, SIZE)) {
       SealedFile.Limits limits = new SealedFile.Limits(SIZE + PAGE, Long.MAX_VALUE);
-      assertThatThrownBy(() -> file.map(limits, SIZE, SIZE, views))
+      assertThatThrownBy(() -> file.map(limits, SIZE, SIZE))
           .isInstanceOf(PosixException.class)
           .hasMessageContaining("of 8796093022208 bytes, which exceeds the maximum of 20480");
     }
@@ -144,7 +142,7 @@ class SealedFileTest {
       assertThatThrownBy(
               () -> {
                 while (mappings.size() <= 40) {
-                  mappings.add(file.map(limits, SIZE, SIZE, views));
+                  mappings.add(file.map(limits, SIZE, SIZE));
                 }
               })
           .isInstanceOf(PosixException.class)
@@ -163,7 +161,7 @@ class SealedFileTest {
 
   private Optional<SharedMapping> tryToMap(SealedFile file, SealedFile.Limits limits) {
     try {
-      return Optional.of(file.map(limits, SIZE, SIZE, views));
+      return Optional.of(file.map(limits, SIZE, SIZE));
     } catch (PosixException e) { // the collector has not removed them yet
       assertThat(e.is(Errno.ENOMEM)).isTrue();
       Thread.onSpinWait();
@@ -178,10 +176,10 @@ class SealedFileTest {
       int fd = file.fd();
       assertThat(LibC.posix_fallocate(fd, 0, SIZE)).isZero();
       assertThat(Posix.fcntl(fd, Posix.F_ADD_SEALS, Posix.F_SEAL_SHRINK)).isZero();
-      SharedMapping mapping = file.map(SIZE, views);
+      SharedMapping mapping = file.map(SIZE);
       int futureWrite = 0x10; // F_SEAL_FUTURE_WRITE
       assumeTrue(Posix.fcntl(fd, Posix.F_ADD_SEALS, futureWrite) == 0);
-      assertThatThrownBy(() -> file.map(SIZE, views))
+      assertThatThrownBy(() -> file.map(SIZE))
           .isInstanceOfSatisfying(
               PosixException.class,
               e -> {
@@ -196,7 +194,7 @@ class SealedFileTest {
   @Test
   void unreservedMemoryIsNotAllocatedUntilItIsPopulated() {
     try (SealedFile file = SealedFile.create(SIZE, PAGE)) {
-      SharedMapping mapping = file.map(PAGE, views);
+      SharedMapping mapping = file.map(PAGE);
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
       assertThat(mapping.populate(PAGE, SIZE - PAGE)).isZero();
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(SIZE);
@@ -206,8 +204,8 @@ class SealedFileTest {
   @Test
   void memoryThatIsDiscardedIsFreedAlthoughAPeerHasItMapped() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      SharedMapping mapping = file.map(SIZE, views);
-      SharedMapping peers = file.map(SIZE, views);
+      SharedMapping mapping = file.map(SIZE);
+      SharedMapping peers = file.map(SIZE);
       peers.view().fill((byte) 1);
       mapping.discard(PAGE, SIZE - PAGE);
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
@@ -222,8 +220,8 @@ class SealedFileTest {
   @Test
   void retiredMemoryRemainsAccessibleAndThePeersIsNotAccessed() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      SharedMapping retired = file.map(SIZE, views);
-      MemorySegment peers = file.map(SIZE, views).view().fill((byte) 1);
+      SharedMapping retired = file.map(SIZE);
+      MemorySegment peers = file.map(SIZE).view().fill((byte) 1);
       retired.retire();
       MemorySegment memory = RawMemory.ALL.asSlice(retired.address(), SIZE);
       assertThat(memory.get(ValueLayout.JAVA_BYTE, SIZE - 1)).isZero();
@@ -237,8 +235,8 @@ class SealedFileTest {
   void memoryThatCannotBeReplacedStaysMapped() throws Throwable {
     long size = 1L << 36;
     try (SealedFile file = SealedFile.create(size, PAGE)) {
-      SharedMapping retired = file.map(PAGE, views);
-      MemorySegment peers = file.map(PAGE, views).view();
+      SharedMapping retired = file.map(PAGE);
+      MemorySegment peers = file.map(PAGE).view();
       long before = limitData(dataSize() + (1 << 30)); // much more than this test uses otherwise
       try {
         retired.retire();
@@ -283,7 +281,7 @@ class SealedFileTest {
     List<SharedMapping> reachable = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-        reachable.add(file.map(SIZE, views));
+        reachable.add(file.map(SIZE));
       }
     }
     reachable.clear();
@@ -300,20 +298,5 @@ class SealedFileTest {
     try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
       return lines.filter(line -> line.contains("memfd:ferrule")).count();
     }
-  }
-
-  /** As when another thread closes the connection. */
-  @Test
-  void memoryThatIsMappedWhenItsViewsWereClosedIsNotLeftMapped() throws Exception {
-    views.close();
-    long before = mappings();
-    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      assertThatThrownBy(() -> file.map(SIZE, views)).isInstanceOf(IllegalStateException.class);
-    }
-    long deadline = System.nanoTime() + 90_000_000_000L;
-    while (mappings() > before && deadline - System.nanoTime() > 0) {
-      System.gc();
-    }
-    assertThat(mappings()).as("leak of mappings").isLessThanOrEqualTo(before);
   }
 }

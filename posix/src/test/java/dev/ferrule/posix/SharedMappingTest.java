@@ -2,10 +2,8 @@
 package dev.ferrule.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.posix.libc.LibC;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -30,7 +28,7 @@ class SharedMappingTest {
 
   private static SharedMapping map() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      return file.map(SIZE, Arena.ofAuto());
+      return file.map(SIZE);
     }
   }
 
@@ -49,7 +47,7 @@ class SharedMappingTest {
   @Test
   void thePeerCannotTruncateTheFileUnderAnAccess() throws Exception {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      current = file.map(SIZE, Arena.ofAuto());
+      current = file.map(SIZE);
       CompletableFuture<Long> accesses = CompletableFuture.supplyAsync(this::access);
       for (int i = 0; i < ROUNDS; i++) {
         assertThat(LibC.ftruncate(file.fd(), 0)).isEqualTo(-1);
@@ -59,20 +57,33 @@ class SharedMappingTest {
     }
   }
 
+  /** A program may keep a segment of a message after the connection was closed. */
   @Test
-  void aViewIsGoneWithItsArenaAndNotBefore() {
-    Arena views = Arena.ofShared();
-    SharedMapping mapping;
-    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      mapping = file.map(SIZE, views);
+  void aSliceOfTheViewKeepsTheMemoryMappedAndReadsZerosOnceItIsRetired() {
+    AddressSpace space = new AddressSpace(() -> {}, System::nanoTime);
+    MemorySegment slice = mapRetireAndSlice(space);
+    for (int i = 0; i < 5; i++) {
+      System.gc();
+      assertThat(slice.get(ValueLayout.JAVA_LONG, 0)).isZero();
+      slice.set(ValueLayout.JAVA_LONG, 8, 42);
     }
-    MemorySegment view = mapping.view();
-    view.set(ValueLayout.JAVA_LONG, 0, 42);
-    mapping.retire();
-    assertThat(view.get(ValueLayout.JAVA_LONG, 0)).isZero();
-    views.close();
-    assertThatThrownBy(() -> view.get(ValueLayout.JAVA_LONG, 0))
-        .isInstanceOf(IllegalStateException.class);
+    assertThat(space.mapped()).isEqualTo(SIZE);
+    Reference.reachabilityFence(slice);
+    slice = MemorySegment.NULL;
+    while (space.mapped() != 0) {
+      System.gc();
+    }
+  }
+
+  private static MemorySegment mapRetireAndSlice(AddressSpace space) {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      SharedMapping mapping = SharedMapping.of(space, file.fd(), SIZE, SIZE, Long.MAX_VALUE);
+      MemorySegment slice = mapping.view().asSlice(64, 64).asReadOnly();
+      mapping.view().set(ValueLayout.JAVA_LONG, 64, 42);
+      assertThat(slice.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+      assertThat(mapping.retire()).isTrue();
+      return mapping.view().asSlice(64, 64);
+    }
   }
 
   @Test
@@ -86,8 +97,7 @@ class SharedMappingTest {
 
   private static void mapAndRetire(AddressSpace space) {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
-      SharedMapping whole =
-          SharedMapping.of(space, file.fd(), SIZE, SIZE, Arena.ofAuto(), Long.MAX_VALUE);
+      SharedMapping whole = SharedMapping.of(space, file.fd(), SIZE, SIZE, Long.MAX_VALUE);
       SharedMapping part = whole.duplicate(0, SIZE / 2);
       assertThat(space.mapped()).isEqualTo(SIZE + SIZE / 2);
       assertThat(space.waiting()).isZero();

@@ -59,9 +59,17 @@ abstract class LentRegion {
     }
   }
 
+  /**
+   * Checks that the memory is still there. Closing the connection takes it away.
+   *
+   * @throws dev.ferrule.FerruleException if the connection was closed
+   */
+  protected abstract void checkNotReleased();
+
   /** {@return a segment of exactly the region's memory} */
   public final MemorySegment segment() {
     checkLent();
+    checkNotReleased();
     return buffer.asSlice(offset, length);
   }
 
@@ -72,6 +80,7 @@ abstract class LentRegion {
    */
   public final MemorySegment buffer() {
     checkLent();
+    checkNotReleased();
     return buffer;
   }
 

@@ -113,6 +113,13 @@ final class RingSide implements ReceiveSide {
     Cleanup.close(receives, ring);
   }
 
+  @Override
+  public void discard() {
+    if (ring != null) {
+      ring.discard();
+    }
+  }
+
   /** The agreed terms. */
   private final class Terms implements Agreement {
 

@@ -90,4 +90,11 @@ final class OwnBuffers extends BufferSide {
       buffers.close();
     }
   }
+
+  @Override
+  public void discard() {
+    if (buffers != null) {
+      buffers.discard();
+    }
+  }
 }

@@ -3,7 +3,6 @@ package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.RawMemory;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.connection.SharedReceiveSide;
@@ -77,7 +76,7 @@ final class SharedBuffers implements SharedReceiveSide {
   }
 
   @Override
-  public ReceiveSide admit(Arena arena) {
+  public ReceiveSide admit() {
     SharedReceives.Share share = receives.admit();
     if (share == null) {
       throw new VerbsException(
@@ -87,7 +86,7 @@ final class SharedBuffers implements SharedReceiveSide {
           "no shared receive buffers are left; raise the option receives",
           null);
     }
-    return new Part(options, share, arena);
+    return new Part(options, share);
   }
 
   @Override
@@ -104,12 +103,10 @@ final class SharedBuffers implements SharedReceiveSide {
   private final class Part extends BufferSide {
 
     private final SharedReceives.Share share;
-    private final Arena arena;
 
-    Part(ConnectionOptions options, SharedReceives.Share share, Arena arena) {
+    Part(ConnectionOptions options, SharedReceives.Share share) {
       super(options, share.first());
       this.share = share;
-      this.arena = arena;
     }
 
     @Override
@@ -139,8 +136,7 @@ final class SharedBuffers implements SharedReceiveSide {
 
     @Override
     MemorySegment view() {
-      MemorySegment all = buffers.view();
-      return RawMemory.segment(all.address(), all.byteSize(), arena, null).asReadOnly();
+      return buffers.view();
     }
 
     @Override

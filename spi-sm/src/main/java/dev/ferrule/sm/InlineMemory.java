@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
  * region is claimed or held there. Most messages are short, and their memory is contiguous; memory
  * for a longer one is allocated when the first one occurs.
  *
- * <p>The program sees it through views that are closed with the connection. The memory itself is
- * freed when this object is unreachable, so that a thread in the data plane copies to and from it
- * by address without a check.
+ * <p>The memory is freed when this object and all of its views are unreachable, so that a thread in
+ * the data plane copies to and from it by address without a check.
  */
 final class InlineMemory {
 
@@ -22,29 +21,21 @@ final class InlineMemory {
 
   /** That of a region which is always in the ring. */
   static final InlineMemory NONE =
-      new InlineMemory(
-          MemorySegment.NULL,
-          new Block(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL),
-          0);
+      new InlineMemory(new Block(MemorySegment.NULL, MemorySegment.NULL), 0);
 
-  private final MemorySegment views;
   private final Block block;
   private final long blockOffset;
   private @Nullable Block longer;
 
-  /** Memory, and the program's views of it. */
-  private record Block(MemorySegment memory, MemorySegment view, MemorySegment readOnlyView) {
+  private record Block(MemorySegment view, MemorySegment readOnlyView) {
 
-    static Block allocate(long size, MemorySegment views) {
+    static Block allocate(long size) {
       MemorySegment memory = Arena.ofAuto().allocate(size, RingLayout.LINE);
-      // not by the arena of the views, which another thread may close meanwhile
-      MemorySegment view = views.asSlice(memory.address(), size);
-      return new Block(memory, view, view.asReadOnly());
+      return new Block(memory, memory.asReadOnly());
     }
   }
 
-  private InlineMemory(MemorySegment views, Block block, long blockOffset) {
-    this.views = views;
+  private InlineMemory(Block block, long blockOffset) {
     this.block = block;
     this.blockOffset = blockOffset;
   }
@@ -53,15 +44,13 @@ final class InlineMemory {
    * Allocates the memory of several regions.
    *
    * @param count the number of regions
-   * @param views all memory by address, as long as the program may use its views; may be closed
-   *     already
    * @return one for each region
    */
-  static InlineMemory[] allocate(int count, MemorySegment views) {
-    Block shared = Block.allocate((long) count * SHORT, views);
+  static InlineMemory[] allocate(int count) {
+    Block shared = Block.allocate((long) count * SHORT);
     InlineMemory[] all = new InlineMemory[count];
     for (int i = 0; i < count; i++) {
-      all[i] = new InlineMemory(views, shared, (long) i * SHORT);
+      all[i] = new InlineMemory(shared, (long) i * SHORT);
     }
     return all;
   }
@@ -72,7 +61,7 @@ final class InlineMemory {
     }
     Block result = longer;
     if (result == null) {
-      result = Block.allocate(RingLayout.INLINE_MAX, views);
+      result = Block.allocate(RingLayout.INLINE_MAX);
       longer = result;
     }
     return result;
@@ -97,6 +86,6 @@ final class InlineMemory {
 
   /** Returns the address of the memory for a message of a length. */
   long address(int length) {
-    return block(length).memory.address() + offset(length);
+    return block(length).view.address() + offset(length);
   }
 }

@@ -13,7 +13,6 @@ import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -81,10 +80,9 @@ record SharedRing(
       boolean hasReadiness,
       long peerGeneration,
       @Nullable Knem knem,
-      SealedFile.Limits limits,
-      Arena views) {
+      SealedFile.Limits limits) {
     long allocated = allocatedSize(layout);
-    SharedMapping mapping = file.map(limits, allocated, allocated, views);
+    SharedMapping mapping = file.map(limits, allocated, allocated);
     boolean done = false;
     try {
       SharedRing made = create(mapping, layout, sizes, hasReadiness, peerGeneration, knem);
@@ -122,10 +120,7 @@ record SharedRing(
    *     for remote memory access is not valid; EFBIG or ENOMEM if it exceeds a limit
    */
   static Optional<SharedRing> attach(
-      PassedMemory memory,
-      Predicate<RingLayout.Descriptor> isRight,
-      SealedFile.Limits limits,
-      Arena views) {
+      PassedMemory memory, Predicate<RingLayout.Descriptor> isRight, SealedFile.Limits limits) {
     SealedFile file = memory.file();
     MemorySegment start = file.read(RingLayout.DESCRIPTOR_SIZE);
     RingLayout.Descriptor it =
@@ -136,7 +131,7 @@ record SharedRing(
       return Optional.empty();
     }
     long allocated = allocatedSize(it.layout());
-    SharedMapping mapping = file.map(limits, allocated, Math.min(allocated, MAX_POPULATED), views);
+    SharedMapping mapping = file.map(limits, allocated, Math.min(allocated, MAX_POPULATED));
     boolean done = false;
     try {
       SharedRing ring = attach(mapping, it, memory.sender());

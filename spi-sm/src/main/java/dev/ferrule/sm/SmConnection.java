@@ -100,7 +100,6 @@ final class SmConnection implements Connection, Link {
             rings,
             resources.ends().sleep(own.ring(), fences),
             own.layout(),
-            resources.views(),
             new Waiter(wait, SECOND_LOOK_NANOS),
             fences);
     if (readiness != null) {
@@ -290,6 +289,11 @@ final class SmConnection implements Connection, Link {
 
   FerruleException interrupted(String doing) {
     return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
+  }
+
+  /** Retires the memory if this connection is closed, and no other thread has done so. */
+  void retireIfClosed() {
+    resources.retireIfClosed();
   }
 
   /** Wakes the peer by its endpoint's thread; returns whether the wake-up was written. */

@@ -2,7 +2,6 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.posix.RawMemory;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
@@ -11,11 +10,10 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.support.ArenaCloser;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +28,11 @@ final class SmConnectionResources implements AutoCloseable {
   private final Facilities facilities;
   private final SealedFile.Limits limits;
   private final int id;
-  private final Arena views; // of the program's views of the memory
-  private final MemorySegment
-      all; // made first, as an arena that another thread has closed makes none
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
   private @Nullable SealedFile ownFile; // until the peer has it
+  private final AtomicBoolean retirable = new AtomicBoolean(); // closed, and not retired yet
 
   /**
    * Allocates a number and a directory for a connection.
@@ -53,8 +49,6 @@ final class SmConnectionResources implements AutoCloseable {
     this.limits = limits;
     boolean done = false;
     try {
-      views = Arena.ofShared(); // nothing to close before memory is mapped for it
-      all = RawMemory.segment(0, Long.MAX_VALUE, views, null);
       id = endpoint.newConnection();
       done = true;
     } finally {
@@ -81,8 +75,7 @@ final class SmConnectionResources implements AutoCloseable {
             hasReadiness,
             peerGeneration,
             facilities.exposingKnem(),
-            new SealedFile.Limits(Long.MAX_VALUE, limits.process()),
-            views);
+            new SealedFile.Limits(Long.MAX_VALUE, limits.process()));
     own = made;
     endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;
@@ -111,7 +104,7 @@ final class SmConnectionResources implements AutoCloseable {
    */
   Optional<SharedRing> attachPeerRing(
       PassedMemory memory, Predicate<RingLayout.Descriptor> isRight) {
-    Optional<SharedRing> found = SharedRing.attach(memory, isRight, limits, views);
+    Optional<SharedRing> found = SharedRing.attach(memory, isRight, limits);
     found.ifPresent(ring -> peerRing = ring);
     return found;
   }
@@ -157,11 +150,6 @@ final class SmConnectionResources implements AutoCloseable {
     return id;
   }
 
-  /** Returns all memory by address, for the program's views; inaccessible when this is closed. */
-  MemorySegment views() {
-    return all;
-  }
-
   SharedRing own() {
     return there(own);
   }
@@ -188,8 +176,8 @@ final class SmConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Releases all resources. Called once. The memory is released last, when no handler of the
-   * program's is processing a message in it.
+   * Releases all resources. Called once. The memory is retired last. If a handler of the program's
+   * is processing a message in it, that thread {@linkplain #retireIfClosed does so} afterwards.
    *
    * @param isSeen whether another thread is in such a handler
    */
@@ -201,13 +189,21 @@ final class SmConnectionResources implements AutoCloseable {
       }
       closeOwnFile();
       endpoint.removeConnection(id);
-      ArenaCloser.close(views, isSeen, this::retire);
+      retirable.set(true);
+      VarHandle.fullFence(); // the other side is in SmReceiver.endPolling
+      if (!isSeen.getAsBoolean()) {
+        retireIfClosed();
+      }
     } finally {
       endpoint.release();
     }
   }
 
-  private void retire() {
+  /** Retires the memory if it is closed, once. By any thread. */
+  void retireIfClosed() {
+    if (!retirable.compareAndSet(true, false)) {
+      return;
+    }
     if (own != null) {
       own.discardBuffers();
       own.retire();

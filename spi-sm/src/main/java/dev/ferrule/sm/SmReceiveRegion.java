@@ -68,6 +68,11 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
   }
 
   @Override
+  protected void checkNotReleased() {
+    receiver.connection().checkNotReleased();
+  }
+
+  @Override
   public Connection connection() {
     return receiver.connection();
   }

@@ -15,14 +15,10 @@ import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.ViewUse;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,16 +37,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final RingConsumer first;
   private final ReceiverSleep sleep;
   private final StreamPauses pauses = new StreamPauses();
-  private final MemorySegment views; // all memory by address
   private final Waiter waiter;
   private final int maxRegions;
   private final boolean fences;
 
   private SmReceiveRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
-
-  /** Keeps the memory of regions that the program loses, since it may still use their segments. */
-  private final List<InlineMemory> memories = new ArrayList<>();
 
   private final ReceiverOwnership ownership = new ReceiverOwnership();
   private RingConsumer found; // the one that has found a message
@@ -65,7 +57,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       ReceivedRings rings,
       ReceiverSleep sleep,
       RingLayout layout,
-      MemorySegment views,
       Waiter waiter,
       boolean fences) {
     this.connection = connection;
@@ -73,7 +64,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.sleep = sleep;
     this.first = rings.first();
     this.found = first;
-    this.views = views;
     this.waiter = waiter;
     this.maxRegions = layout.regions();
     this.fences = fences;
@@ -380,7 +370,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   /**
-   * Marks the start of a poll, whose handler may use the views unless the connection is already
+   * Marks the start of a poll, whose handler may use the memory unless the connection is already
    * released, which is checked next. The thread that releases it checks the mark afterwards, see
    * {@link #isPolledByAnother}.
    */
@@ -394,12 +384,19 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private void endPolling() {
     viewUse.end();
+    if (fences) {
+      VarHandle.fullFence(); // otherwise the closing thread runs a barrier in this one
+    }
+    if (connection.isReleased()) {
+      VarHandle.fullFence(); // the closing thread may have seen the mark, and left that to this one
+      connection.retireIfClosed();
+    }
     Reference.reachabilityFence(this);
   }
 
   /**
    * Returns whether a thread other than the closing one is in a poll, whose handler may use the
-   * views. Must be called behind a barrier of all threads, after the connection was released: then
+   * memory. Must be called behind a barrier of all threads, after the connection was released: then
    * no poll begins any more.
    */
   boolean isPolledByAnother(Thread closer) {
@@ -495,9 +492,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
               + " ring");
     }
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
-    InlineMemory[] more = InlineMemory.allocate(count, views);
+    InlineMemory[] more = InlineMemory.allocate(count);
     idle = Arrays.copyOf(idle, idle.length + count);
-    Collections.addAll(memories, more);
     for (InlineMemory inline : more) {
       idle[idleCount++] = new SmReceiveRegion(this, inline);
     }

@@ -52,6 +52,11 @@ final class SmSendRegion extends AbstractSendRegion {
   }
 
   @Override
+  protected void checkNotReleased() {
+    sender.checkNotReleased();
+  }
+
+  @Override
   public void abort() {
     sender.abort(this);
   }

@@ -34,14 +34,12 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   private final Sender checked; // as passed to the program
   private final @Nullable Runnable whenClosed; // null: it is closed with the connection
   private final RingProducer producer;
-  private final MemorySegment views; // all memory by address
   private final Waiter waiter;
 
   private final SmSendRegion direct; // the region claimed in place
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
 
-  /** Also keeps the memory of regions that the program loses, as it may still use the segments. */
   private final List<SmSendRegion> regions = new ArrayList<>();
 
   private boolean closed;
@@ -62,7 +60,6 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
       SingleThreadedUse use,
       RingProducer producer,
       RingLayout layout,
-      MemorySegment views,
       Waiter waiter,
       @Nullable Runnable whenClosed) {
     super(layout.maxMessage());
@@ -70,7 +67,6 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     this.use = use;
     this.checked = use.check(this);
     this.producer = producer;
-    this.views = views;
     this.waiter = waiter;
     this.whenClosed = whenClosed;
     this.direct = new SmSendRegion(this, InlineMemory.NONE);
@@ -93,6 +89,10 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     if (closed) {
       throw new IllegalStateException("the sender is closed");
     }
+  }
+
+  void checkNotReleased() {
+    connection.checkNotReleased();
   }
 
   /**
@@ -130,7 +130,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   /** Called when the program holds all regions, whose number the room in the ring bounds. */
   private void addRegions() {
-    InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE, views);
+    InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
     for (InlineMemory inline : more) {
       SmSendRegion region = new SmSendRegion(this, inline);

@@ -10,7 +10,6 @@ import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -31,7 +30,6 @@ final class SmSenders {
   private final boolean fences;
   private final RingFactory ends;
   private final WaitStrategy wait;
-  private final MemorySegment views;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final SmSender first;
 
@@ -61,7 +59,6 @@ final class SmSenders {
     this.fences = fences;
     this.ends = resources.ends();
     this.wait = wait;
-    this.views = resources.views();
     this.room = room;
     this.producers = new @Nullable RingProducer[peer.lanes()];
     this.lanes = new AtomicReferenceArray<>(peer.lanes());
@@ -77,7 +74,6 @@ final class SmSenders {
             new SingleThreadedUse(() -> name + connection.uri()),
             producer,
             peer.layout(),
-            views,
             new Waiter(wait, SmConnection.SECOND_LOOK_NANOS),
             whenClosed);
     if (room != null) {

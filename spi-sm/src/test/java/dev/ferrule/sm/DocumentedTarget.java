@@ -84,7 +84,7 @@ final class DocumentedTarget implements AutoCloseable {
     fifo = new Fifo.Reader(endpoint.resolve("fifo"));
     socket = new DatagramSocket(endpoint.resolve("sock"));
     ownFile = FakeClient.memory(); // a valid file; what matters here is in its area rma
-    ownMapping = ownFile.map(0, Arena.ofAuto());
+    ownMapping = ownFile.map(0);
     MemorySegment own = ownMapping.view();
     ownRma = own.asSlice(ringSize(own), RMA_SIZE);
 
@@ -100,7 +100,7 @@ final class DocumentedTarget implements AutoCloseable {
     initiatorsNumber = (int) (header >>> 44);
     SealedFile initiatorsFile = answer.file();
     assertThat(initiatorsFile).isNotNull();
-    initiatorsMapping = initiatorsFile.map(0, Arena.ofAuto());
+    initiatorsMapping = initiatorsFile.map(0);
     MemorySegment file = initiatorsMapping.view();
     initiatorsFile.close();
     initiatorsFifo = EndpointFiles.openFifo(listener);

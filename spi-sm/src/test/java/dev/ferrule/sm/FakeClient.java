@@ -9,7 +9,6 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -76,15 +75,14 @@ final class FakeClient implements AutoCloseable {
     SharedRing.OnDemand rma = new SharedRing.OnDemand(0, 0, 0);
     SealedFile file = SharedRing.createFile(LAYOUT, rma);
     Reference.reachabilityFence(
-        SharedRing.create(
-            file, LAYOUT, rma, false, 0, null, SealedFile.Limits.NONE, Arena.ofAuto()));
+        SharedRing.create(file, LAYOUT, rma, false, 0, null, SealedFile.Limits.NONE));
     return file;
   }
 
   /** Creates memory that passes the checks of a listener before it accepts. */
   static SealedFile incompleteMemory() {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
-    SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
+    SharedMapping mapping = file.map(LAYOUT.ringSize());
     LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0, 0);
     Reference.reachabilityFence(mapping);
     return file;

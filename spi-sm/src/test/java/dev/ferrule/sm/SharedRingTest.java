@@ -12,7 +12,6 @@ import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -31,16 +30,12 @@ class SharedRingTest {
 
   private static SharedRing attach(SealedFile file) {
     return SharedRing.attach(
-            new PassedMemory(file, Credentials.own()),
-            descriptor -> true,
-            SealedFile.Limits.NONE,
-            Arena.ofAuto())
+            new PassedMemory(file, Credentials.own()), descriptor -> true, SealedFile.Limits.NONE)
         .orElseThrow();
   }
 
   private static SharedRing create(SealedFile file) {
-    return SharedRing.create(
-        file, LAYOUT, NO_RMA, false, 0, null, SealedFile.Limits.NONE, Arena.ofAuto());
+    return SharedRing.create(file, LAYOUT, NO_RMA, false, 0, null, SealedFile.Limits.NONE);
   }
 
   @Test
@@ -82,7 +77,7 @@ class SharedRingTest {
   void anInvalidAreaForRemoteMemoryAccessIsNamed() {
     long size = SharedRing.allocatedSize(LAYOUT);
     try (SealedFile file = SealedFile.create(size, size)) {
-      SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
+      SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE);
       LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0, 0);
 
       assertThatThrownBy(() -> attach(file))
@@ -103,7 +98,7 @@ class SharedRingTest {
   void anInvalidDescriptorIsNamed() {
     long size = SharedRing.allocatedSize(LAYOUT);
     try (SealedFile file = SealedFile.create(size, size)) {
-      SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
+      SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE);
 
       assertThatThrownBy(() -> attach(file))
           .isInstanceOf(PosixException.class)

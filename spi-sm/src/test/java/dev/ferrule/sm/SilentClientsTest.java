@@ -27,7 +27,6 @@ import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -367,7 +366,7 @@ class SilentClientsTest {
     try (Listener listener = listen("");
         SealedFile memory = FakeClient.memory()) {
       FakeClient fake = fake(listener).withFifo();
-      SharedMapping own = memory.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
+      SharedMapping own = memory.map(RingLayout.DESCRIPTOR_SIZE);
       long rma = RingLayout.readDescriptor(own.view()).orElseThrow().layout().ringSize();
       own.view().set(ValueLayout.JAVA_LONG, rma + RmaLayout.DESCRIPTOR_GENERATION, 4711);
       long before = mappedMemoryFiles();
@@ -485,7 +484,7 @@ class SilentClientsTest {
         SealedFile tooShort = SealedFile.create(100, 100);
         SealedFile messagesTooLong = FakeClient.memory()) {
       messagesTooLong
-          .map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto())
+          .map(RingLayout.DESCRIPTOR_SIZE)
           .view()
           .set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, 1 << 20);
       FakeClient fake = fake(listener).withFifo();
@@ -567,7 +566,7 @@ class SilentClientsTest {
   /** Maps the client's memory, in which the listener announces that it has closed a connection. */
   private static SharedMapping memory(DatagramSocket.Datagram connect) {
     try (SealedFile file = Objects.requireNonNull(connect.file())) {
-      return file.map(RingLayout.DESCRIPTOR_SIZE, Arena.global());
+      return file.map(RingLayout.DESCRIPTOR_SIZE);
     }
   }
 

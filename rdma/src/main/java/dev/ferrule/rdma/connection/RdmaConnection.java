@@ -23,7 +23,6 @@ import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.spi.ConnectionMonitor;
-import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -624,13 +623,13 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     if (peerAnswers) {
       Cleanup.close(devices);
       Cleanup.close(programs);
-      ArenaCloser.whenUnused(isSeen, resources::close);
+      resources.close(isSeen);
     } else {
       Cleanup.close(programs);
       Cleanup.closeAside(
           resources.rdmaContext().isCurrentThread() ? 0 : CLEANUP_NANOS,
           () -> Cleanup.close(devices),
-          () -> ArenaCloser.whenUnused(isSeen, resources::close));
+          () -> resources.close(isSeen));
     }
   }
 

@@ -12,7 +12,6 @@ import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.rdma.queue.SendQueue;
-import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
@@ -22,6 +21,7 @@ import dev.ferrule.verbs.cm.CmId;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ final class RdmaConnectionResources {
   private final RdmaContext rdmaContext;
   private final CmId id;
   private final @Nullable ReceiveGroup group;
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofAuto(); // the program may keep segments
   private @Nullable SharedDevice device;
   private final List<Long> keys = new ArrayList<>(); // of the listeners for completion events
   private volatile Runnable sendListener = () -> {};
@@ -79,9 +79,7 @@ final class RdmaConnectionResources {
     device = found;
     SharedReceiveSide shared = group == null ? null : group.shared();
     ReceiveSide side =
-        shared == null
-            ? protocol.receiveSide(found, arena, options, connects)
-            : shared.admit(arena);
+        shared == null ? protocol.receiveSide(found, arena, options, connects) : shared.admit();
     receiveSide = side;
     int receives = side.receives();
     int sends = options.get(RdmaOptions.UNACKED) + SendQueue.EXTRA_SENDS;
@@ -300,6 +298,16 @@ final class RdmaConnectionResources {
 
   /** Releases everything, once. To be called when no thread uses the queues any more. */
   void close() {
+    close(() -> false);
+  }
+
+  /**
+   * Releases everything, once. To be called when no thread uses the queues any more.
+   *
+   * @param isSeen whether a handler of another thread is processing a message in the memory, which
+   *     is then freed by the garbage collector
+   */
+  void close(BooleanSupplier isSeen) {
     if (closed) {
       return;
     }
@@ -313,9 +321,20 @@ final class RdmaConnectionResources {
         receiveSide,
         sendMemory,
         accessTable,
-        () -> ArenaCloser.close(arena),
         this::releaseGroup,
         rdmaContext::release);
+    if (!isSeen.getAsBoolean()) {
+      discard();
+    }
+  }
+
+  private void discard() {
+    if (receiveSide != null) {
+      receiveSide.discard();
+    }
+    if (sendMemory != null) {
+      sendMemory.discard();
+    }
   }
 
   private void removeListeners() {

@@ -55,7 +55,7 @@ public interface RdmaProtocol {
    * Creates the receive side of a connection that does not share its receives.
    *
    * @param device the connection's device
-   * @param arena the connection's memory; closed after the receive side is
+   * @param arena allocates the connection's memory; automatic
    * @param options this side's options
    * @param connects whether this side is the client
    * @return the receive side, not started yet, to be closed
@@ -78,7 +78,7 @@ public interface RdmaProtocol {
    * {@link #sharesReceives} returns true.
    *
    * @param device the device
-   * @param arena their memory; closed after the result
+   * @param arena allocates their memory; automatic
    * @param options the listener's options
    * @return the shared receive side
    */

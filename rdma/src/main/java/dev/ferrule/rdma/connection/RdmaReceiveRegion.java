@@ -50,6 +50,11 @@ final class RdmaReceiveRegion extends AbstractReceiveRegion {
   }
 
   @Override
+  protected void checkNotReleased() {
+    RdmaConnection.of(lentChannel()).life().checkNotReleased();
+  }
+
+  @Override
   public Connection connection() {
     return RdmaConnection.of(lentChannel());
   }

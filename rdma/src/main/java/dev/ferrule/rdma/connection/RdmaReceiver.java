@@ -207,7 +207,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   }
 
   /**
-   * Keeps a connection's memory until the handler returns, see {@link ViewUse}. Consecutive
+   * Keeps a connection's messages until the handler returns, see {@link ViewUse}. Consecutive
    * messages of a connection share one mark.
    */
   private void enter(Channel channel) {

@@ -29,6 +29,11 @@ final class RdmaSendRegion extends AbstractSendRegion {
   }
 
   @Override
+  protected void checkNotReleased() {
+    sender.checkNotReleased();
+  }
+
+  @Override
   public void abort() {
     sender.abort(this);
   }

@@ -88,6 +88,10 @@ final class RdmaSender extends AbstractSender {
     return region;
   }
 
+  void checkNotReleased() {
+    connection.life().checkNotReleased();
+  }
+
   /** Adds regions. Their number is bounded by the messages that may be unacknowledged. */
   private void addRegions() {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - regions);

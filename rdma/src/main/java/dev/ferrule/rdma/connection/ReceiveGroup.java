@@ -7,7 +7,6 @@ import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.ReceiveMultiplexer;
 import dev.ferrule.rdma.queue.ReceiveQueue;
-import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ final class ReceiveGroup {
 
   private final RdmaContext rdmaContext;
   private final SharedDevice device;
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofAuto(); // the program may keep segments
   private @Nullable SharedReceiveSide shared;
   private @Nullable CompletionQueue completions;
   private volatile @Nullable ReceiveQueue queue; // also read by the event loop
@@ -142,12 +141,6 @@ final class ReceiveGroup {
         return;
       }
     }
-    Cleanup.close(
-        queue,
-        completions,
-        () -> device.forget(key),
-        shared,
-        () -> ArenaCloser.close(arena),
-        rdmaContext::release);
+    Cleanup.close(queue, completions, () -> device.forget(key), shared, rdmaContext::release);
   }
 }

@@ -65,4 +65,10 @@ public interface ReceiveSide extends AutoCloseable {
    */
   @Override
   void close();
+
+  /**
+   * Frees the pages of the receive memory of this connection alone, after {@link #close}. Otherwise
+   * the memory is freed when it is unreachable.
+   */
+  default void discard() {}
 }

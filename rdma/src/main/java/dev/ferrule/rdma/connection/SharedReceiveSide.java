@@ -2,7 +2,6 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.verbs.VerbsException;
-import java.lang.foreign.Arena;
 
 /**
  * The receive side that the connections of a listener on one device share.
@@ -21,11 +20,10 @@ public interface SharedReceiveSide extends AutoCloseable {
   /**
    * Adds a connection.
    *
-   * @param arena the connection's memory; closed after its receive side is
    * @return the receive side of the connection, to be closed
    * @throws VerbsException if resources for another connection are exhausted
    */
-  ReceiveSide admit(Arena arena);
+  ReceiveSide admit();
 
   /**
    * Handles the completion of a receive whose connection is closed. Called under a lock, so this

@@ -5,6 +5,7 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,14 +15,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
-/** Allocates large memory, with an exception if the system has too little available. */
+/**
+ * Allocates large memory, with an exception if the system has too little available. The memory is
+ * unmapped when it is unreachable, so that a segment that a program has kept never crashes.
+ */
 public final class NativeMemory {
 
   private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
   private static final String AVAILABLE = "\nMemAvailable:";
   private static final int INFO_BYTES = 256; // it is in the third line
   private static final long KIBIBYTE = 1024;
+
+  /** Time allowed for the mappings that are found unreachable to be removed. */
+  private static final long REMOVAL_NANOS = 100_000_000;
 
   private NativeMemory() {}
 
@@ -30,7 +38,7 @@ public final class NativeMemory {
    * a device is to use them, and to allocate them one by one on first access takes several times as
    * long. The memory does not count towards the JVM's {@code MaxDirectMemorySize}.
    *
-   * @param arena frees the memory when it is closed
+   * @param arena an automatic arena, which frees the memory
    * @param size its size in bytes, positive
    * @param advice the advice in the exception
    * @return the memory
@@ -41,11 +49,43 @@ public final class NativeMemory {
     int protection = Posix.PROT_READ | Posix.PROT_WRITE;
     int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_POPULATE;
     try {
-      long address = Posix.mmap(size, protection, flags, -1, size + " bytes").address();
+      long address =
+          withRoom(() -> Posix.mmap(size, protection, flags, -1, size + " bytes").address());
       return RawMemory.segment(address, size, arena, memory -> Posix.tryMunmap(address, size));
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno(), advice, e);
     }
+  }
+
+  /**
+   * Maps memory; once more if there was no room, after the garbage collector has run: mappings of
+   * closed connections wait for it.
+   *
+   * @param <T> the type of the result
+   * @param map maps the memory
+   * @return its result
+   * @throws PosixException ENOMEM if there is no room
+   */
+  public static <T> T withRoom(Supplier<T> map) {
+    try {
+      return map.get();
+    } catch (PosixException e) {
+      if (!e.is(Errno.ENOMEM)) {
+        throw e;
+      }
+      System.gc();
+      Threads.pause(REMOVAL_NANOS);
+      return map.get();
+    }
+  }
+
+  /**
+   * Frees the pages of memory whose registrations have ended. From then on it reads as zeros.
+   *
+   * @param memory memory of {@link #allocate}
+   */
+  public static void discard(MemorySegment memory) {
+    int ignored = Posix.madvise(memory, Posix.MADV_DONTNEED); // otherwise freed with the arena
   }
 
   /**

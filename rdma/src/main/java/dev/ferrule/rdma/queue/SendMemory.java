@@ -63,4 +63,9 @@ public final class SendMemory implements AutoCloseable {
   public void close() {
     region.close();
   }
+
+  /** Frees the pages, after {@link #close}. */
+  public void discard() {
+    NativeMemory.discard(region.segment());
+  }
 }

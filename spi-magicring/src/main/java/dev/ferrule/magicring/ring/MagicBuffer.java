@@ -5,10 +5,10 @@ import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.rdma.memory.NativeMemory;
-import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 
 /**
  * The memory of a ring, mapped twice, back to back: bytes beyond the end of the first mapping alias
@@ -25,8 +25,7 @@ import java.lang.foreign.MemorySegment;
  * of memory. A program may register {@link #segment} with a device, both mappings in one memory
  * region.
  *
- * <p><b>Threads:</b> safe for use by several threads. A thread that accesses the segment after
- * another one has closed the buffer gets an {@link IllegalStateException}.
+ * <p><b>Threads:</b> safe for use by several threads.
  *
  * <p>Source: the protocol "Magic WriteSimplexConnection" of the KnowYourMemory thesis; mmap(2),
  * memfd_create(2).
@@ -44,7 +43,6 @@ public final class MagicBuffer implements AutoCloseable {
 
   private static final long PAGE = Posix.PAGE;
 
-  private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
   private final long size;
   private final boolean huge;
@@ -52,7 +50,8 @@ public final class MagicBuffer implements AutoCloseable {
   private MagicBuffer(long address, long size, boolean huge) {
     this.size = size;
     this.huge = huge;
-    this.segment = RawMemory.segment(address, 2 * size, arena, mapped -> unmap(address, 2 * size));
+    this.segment =
+        RawMemory.segment(address, 2 * size, Arena.ofAuto(), mapped -> unmap(address, 2 * size));
   }
 
   /**
@@ -66,7 +65,8 @@ public final class MagicBuffer implements AutoCloseable {
   public static MagicBuffer allocate(long size) {
     check(size);
     NativeMemory.checkAvailable("memfd_create", size, "use a smaller ring");
-    return new MagicBuffer(map(size, PAGE, 0), size, false);
+    return new MagicBuffer(
+        asVerbs(() -> NativeMemory.withRoom(() -> map(size, PAGE, 0))), size, false);
   }
 
   /**
@@ -82,7 +82,7 @@ public final class MagicBuffer implements AutoCloseable {
     check(size);
     if (size % HUGE_PAGE == 0) {
       try {
-        return new MagicBuffer(map(size, HUGE_PAGE, HUGE_FLAGS), size, true);
+        return new MagicBuffer(asVerbs(() -> map(size, HUGE_PAGE, HUGE_FLAGS)), size, true);
       } catch (VerbsException e) {
         return allocate(size); // few systems reserve huge pages
       }
@@ -105,20 +105,24 @@ public final class MagicBuffer implements AutoCloseable {
     return PAGE;
   }
 
-  private static long map(long size, long alignment, int flags) {
+  private static long asVerbs(LongSupplier map) {
     try {
-      int file = Posix.memfdCreate(NAME, Posix.MFD_CLOEXEC | flags);
-      if (file < 0) {
-        throw new PosixException("memfd_create", NAME, -file);
-      }
-      try {
-        commit(file, size);
-        return mapTwice(file, size, alignment);
-      } finally {
-        Posix.close(file); // the mappings keep the file
-      }
+      return map.getAsLong();
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno());
+    }
+  }
+
+  private static long map(long size, long alignment, int flags) {
+    int file = Posix.memfdCreate(NAME, Posix.MFD_CLOEXEC | flags);
+    if (file < 0) {
+      throw new PosixException("memfd_create", NAME, -file);
+    }
+    try {
+      commit(file, size);
+      return mapTwice(file, size, alignment);
+    } finally {
+      Posix.close(file); // the mappings keep the file
     }
   }
 
@@ -166,8 +170,8 @@ public final class MagicBuffer implements AutoCloseable {
   /**
    * Returns both mappings.
    *
-   * @return a segment of twice the {@linkplain #size size}, alive until the buffer is closed; any
-   *     thread may access it
+   * @return a segment of twice the {@linkplain #size size}, which stays mapped as long as it is
+   *     reachable; any thread may access it
    */
   public MemorySegment segment() {
     return segment;
@@ -188,11 +192,11 @@ public final class MagicBuffer implements AutoCloseable {
   }
 
   /**
-   * Frees the memory. Memory regions of a device have to be deregistered before. Closing twice has
-   * no effect.
+   * Frees the pages, which read as zeros from then on. Memory regions of a device have to be
+   * deregistered before. Closing twice has no effect.
    */
   @Override
   public void close() {
-    ArenaCloser.close(arena);
+    int ignored = Posix.madvise(segment.asSlice(0, size), Posix.MADV_REMOVE);
   }
 }

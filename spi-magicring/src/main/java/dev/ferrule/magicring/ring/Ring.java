@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.ring;
 
-import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.memory.NativeMemory;
 import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
@@ -34,7 +33,7 @@ public final class Ring implements AutoCloseable {
    * Creates a ring.
    *
    * @param domain the protection domain to register it with
-   * @param arena frees a plain ring when it is closed
+   * @param arena allocates a plain ring
    * @param size the size in bytes, a multiple of the page size
    * @param mapping the mapping of the ring
    * @param huge whether a magic ring should use huge pages
@@ -74,9 +73,18 @@ public final class Ring implements AutoCloseable {
     return view;
   }
 
-  /** Ends the registration and releases the memory that the arena does not own. */
+  /** Ends the registration. The memory is freed when it is unreachable. */
   @Override
   public void close() {
-    Cleanup.close(region, buffer);
+    region.close();
+  }
+
+  /** Frees the pages, after {@link #close}. */
+  public void discard() {
+    if (buffer == null) {
+      NativeMemory.discard(region.segment());
+    } else {
+      buffer.close();
+    }
   }
 }

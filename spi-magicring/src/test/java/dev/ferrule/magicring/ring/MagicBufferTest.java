@@ -107,21 +107,29 @@ class MagicBufferTest {
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining(Long.toString(1L << 50));
 
-    assertThat(mappings()).as("leak of mappings").isEqualTo(before);
+    assertThat(mappings()).as("leak of mappings").isLessThanOrEqualTo(before);
   }
 
   @Test
-  void closingUnmapsBothAndEndsAccess() {
+  void aSegmentOfAClosedBufferReadsZerosAndBothMappingsGoWhenItIsUnreachable() {
     long before = mappings();
+    writeAndClose();
+    while (mappings() > before) {
+      System.gc();
+    }
+  }
+
+  private static void writeAndClose() {
     MagicBuffer buffer = MagicBuffer.allocate(4 * PAGE);
     MemorySegment memory = buffer.segment();
-    assertThat(mappings()).isGreaterThan(before);
+    memory.fill((byte) 7);
 
     buffer.close();
     buffer.close();
+    System.gc();
 
-    assertThat(mappings()).as("leak of mappings").isEqualTo(before);
-    assertThatThrownBy(() -> memory.get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+    assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
+    memory.set(JAVA_BYTE, PAGE, (byte) 1);
   }
 
   @Test

@@ -37,7 +37,7 @@ public final class ReceiveBuffers implements AutoCloseable {
    * Creates the buffers.
    *
    * @param domain the protection domain to register them with
-   * @param arena frees them when it is closed
+   * @param arena allocates them
    * @param count the number of buffers
    * @param size the size of each buffer, in bytes
    * @param postedTogether how many freed buffers are posted together, at most
@@ -168,5 +168,10 @@ public final class ReceiveBuffers implements AutoCloseable {
   @Override
   public void close() {
     region.close();
+  }
+
+  /** Frees the pages, after {@link #close}. */
+  public void discard() {
+    NativeMemory.discard(region.segment());
   }
 }

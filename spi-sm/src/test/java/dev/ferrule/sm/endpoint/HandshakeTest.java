@@ -15,7 +15,6 @@ import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
-import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.net.URI;
@@ -60,7 +59,7 @@ class HandshakeTest {
   /** Creates the memory of a side, in its state before the handshake. */
   private static SealedFile memory(long generation) {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
-    SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
+    SharedMapping mapping = file.map(LAYOUT.ringSize());
     LAYOUT.writeDescriptor(mapping.view(), 0, generation, 0, 0);
     Reference.reachabilityFence(mapping);
     return file;
@@ -211,7 +210,7 @@ class HandshakeTest {
 
   /** Maps the memory passed with an acceptance, as a client does. */
   private static boolean isMapped(ClientHandshake.Accepted answer) {
-    answer.memory().file().map(LAYOUT.ringSize(), Arena.ofAuto());
+    answer.memory().file().map(LAYOUT.ringSize());
     return true;
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.posix.SharedMapping;
-import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,6 @@ class AllocatableMemoryTest {
 
   private record Piece(long place, long size) {}
 
-  private final Arena views = Arena.ofShared();
   private SealedFile file;
   private SharedMapping mapping;
   private AllocatableMemory memory;
@@ -29,14 +27,13 @@ class AllocatableMemoryTest {
   @BeforeEach
   void map() {
     file = SealedFile.create(PAGE + SIZE, PAGE);
-    mapping = file.map(PAGE, views);
+    mapping = file.map(PAGE);
     memory = new AllocatableMemory(mapping, PAGE, mapping.view().asSlice(PAGE));
   }
 
   @AfterEach
   void close() {
     file.close();
-    views.close();
   }
 
   @Test
