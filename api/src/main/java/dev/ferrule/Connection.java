@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * the second thread gets an {@link IllegalStateException} that names both threads. Otherwise there
  * is no check, and no cost. Every other method of this interface may be called by any thread.
  *
- * <p><b>Memory:</b> regions throw after the connection was closed. A segment kept of one then reads
- * zeros or older bytes, or throws {@link IllegalStateException}; it never crashes the JVM.
+ * <p><b>Memory:</b> regions throw after the connection was closed. What a segment that was kept of
+ * one reads then is undefined: zeros, any bytes, or an {@link IllegalStateException}, but no crash.
  */
 public interface Connection extends AutoCloseable {
 

@@ -2,7 +2,6 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.ring.RingFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +10,5 @@ import org.jspecify.annotations.Nullable;
  * @param knem the driver, for access to the peer's memory; null if there is none
  * @param exposingKnem the driver, for the peer's access to this side's memory; null if there is
  *     none, or the program has not chosen it: see {@link SmOptions#RMA}
- * @param ends creates the ends of rings
  */
-record Facilities(@Nullable Knem knem, @Nullable Knem exposingKnem, RingFactory ends) {}
+record Facilities(@Nullable Knem knem, @Nullable Knem exposingKnem) {}

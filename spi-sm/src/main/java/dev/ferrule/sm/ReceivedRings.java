@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingFactory;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.function.ToLongFunction;
@@ -19,19 +18,17 @@ final class ReceivedRings {
 
   private final SharedRing own;
   private final boolean fences;
-  private final RingFactory ends;
   private final BooleanSupplier isReleased;
   private final RingConsumer first;
   private volatile RingConsumer[] rings; // replaced, never modified
   private volatile long known; // the lanes of which these are
   private int turn;
 
-  ReceivedRings(SharedRing own, boolean fences, RingFactory ends, BooleanSupplier isReleased) {
+  ReceivedRings(SharedRing own, boolean fences, BooleanSupplier isReleased) {
     this.own = own;
     this.fences = fences;
-    this.ends = ends;
     this.isReleased = isReleased;
-    this.first = ends.consumer(own.layout(), own.ring(), own.buffer(), fences);
+    this.first = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
     this.rings = new RingConsumer[] {first};
   }
 
@@ -73,7 +70,8 @@ final class ReceivedRings {
     int count = rings.length;
     for (long rest = lanes & ~now; rest != 0; rest &= rest - 1) {
       int lane = Long.numberOfTrailingZeros(rest);
-      more[count++] = ends.consumer(own.layout(), own.laneRing(lane), own.laneBuffer(lane), fences);
+      more[count++] =
+          new RingConsumer(own.layout(), own.laneRing(lane), own.laneBuffer(lane), fences);
     }
     rings = more;
     known = lanes;

@@ -19,6 +19,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -91,14 +92,14 @@ final class SmConnection implements Connection, Link {
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
-    rings = new ReceivedRings(own, fences, resources.ends(), this::isReleased);
+    rings = new ReceivedRings(own, fences, this::isReleased);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
     senders = new SmSenders(this, resources, fences, wait, showsRoom ? readiness : null);
     receiver =
         new SmReceiver(
             this,
             rings,
-            resources.ends().sleep(own.ring(), fences),
+            new ReceiverSleep(own.ring(), fences),
             own.layout(),
             new Waiter(wait, SECOND_LOOK_NANOS),
             fences);

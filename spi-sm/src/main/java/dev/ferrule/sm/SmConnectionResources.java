@@ -8,7 +8,6 @@ import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
@@ -139,10 +138,6 @@ final class SmConnectionResources implements AutoCloseable {
 
   @Nullable Knem exposingKnem() {
     return facilities.exposingKnem();
-  }
-
-  RingFactory ends() {
-    return facilities.ends();
   }
 
   /** Returns the connection's number at this side's endpoint. */

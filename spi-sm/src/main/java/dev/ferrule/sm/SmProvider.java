@@ -11,7 +11,6 @@ import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
-import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
@@ -28,28 +27,25 @@ import org.jspecify.annotations.Nullable;
 public final class SmProvider implements ConnectionProvider {
 
   private final Supplier<@Nullable Knem> knem;
-  private final RingFactory ends;
 
   /** Created by {@link java.util.ServiceLoader}; accesses no system resource. */
   public SmProvider() {
-    this(KnemDevice::instance, RingFactory.ORDINARY);
+    this(KnemDevice::instance);
   }
 
   /**
-   * Creates a provider with substitutes for the KNEM driver and the ends of rings.
+   * Creates a provider with a substitute for the KNEM driver.
    *
    * @param knem the driver, requested on first use; gives null if there is none
-   * @param ends creates the ends of rings
    */
-  SmProvider(Supplier<@Nullable Knem> knem, RingFactory ends) {
+  SmProvider(Supplier<@Nullable Knem> knem) {
     this.knem = knem;
-    this.ends = ends;
   }
 
   private Facilities facilities(ConnectionOptions options) {
     Knem driver = knem.get();
     boolean exposes = options.get(SmOptions.RMA) == CopyPath.Choice.KNEM;
-    return new Facilities(driver, exposes ? driver : null, ends);
+    return new Facilities(driver, exposes ? driver : null);
   }
 
   @Override

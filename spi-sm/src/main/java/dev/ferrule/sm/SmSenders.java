@@ -5,7 +5,6 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
@@ -28,7 +27,6 @@ final class SmSenders {
   private final SmConnection connection;
   private final SharedRing peer;
   private final boolean fences;
-  private final RingFactory ends;
   private final WaitStrategy wait;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final SmSender first;
@@ -57,13 +55,12 @@ final class SmSenders {
     this.connection = connection;
     this.peer = resources.peerRing();
     this.fences = fences;
-    this.ends = resources.ends();
     this.wait = wait;
     this.room = room;
     this.producers = new @Nullable RingProducer[peer.lanes()];
     this.lanes = new AtomicReferenceArray<>(peer.lanes());
     RingProducer producer =
-        ends.producer(peer.layout(), peer.ring(), peer.buffer(), peer.ring(), fences);
+        new RingProducer(peer.layout(), peer.ring(), peer.buffer(), peer.ring(), fences);
     this.first = sender(producer, "the sender of ", null);
   }
 
@@ -134,7 +131,7 @@ final class SmSenders {
         throw Failures.of(connection.uri(), e);
       }
       producer =
-          ends.producer(
+          new RingProducer(
               peer.layout(), peer.laneRing(lane), peer.laneBuffer(lane), peer.ring(), fences);
       producer.markUsed(lane);
       producers[lane] = producer;

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.ReceiverSleep;
-import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingFactory;
-import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingSteps;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -32,6 +31,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -107,10 +107,15 @@ class FallingAsleepTest {
   private final SmUnderTest addresses = new SmUnderTest();
   private final AtomicReference<Plan> plan = new AtomicReference<>();
   private volatile boolean armed; // by the thread that is to reach the point
-  private final SmProvider provider = new SmProvider(() -> null, new WatchedEnds());
+
+  @BeforeEach
+  void watch() {
+    RingSteps.onStep(this::reached);
+  }
 
   @AfterEach
   void removeDirectory() {
+    RingSteps.ignore();
     addresses.close();
   }
 
@@ -124,75 +129,24 @@ class FallingAsleepTest {
     }
   }
 
-  private final class WatchedEnds extends RingFactory {
-    @Override
-    public RingConsumer consumer(
-        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-      return new WatchedConsumer(layout, ring, buffer, fences);
-    }
-
-    @Override
-    public ReceiverSleep sleep(MemorySegment first, boolean fences) {
-      return new WatchedSleep(first, fences);
-    }
-  }
-
-  private final class WatchedSleep extends ReceiverSleep {
-    WatchedSleep(MemorySegment first, boolean fences) {
-      super(first, fences);
-    }
-
-    @Override
-    public void arm(boolean onFlag) {
-      receiverIs(Point.BEFORE_ARMING);
-      super.arm(onFlag);
-      armed = true;
-      receiverIs(Point.AFTER_ARMING);
-    }
-
-    @Override
-    public void armWithoutBarrier() {
-      receiverIs(Point.BEFORE_ARMING);
-      super.armWithoutBarrier();
-      armed = true;
-      receiverIs(Point.AFTER_ARMING);
-    }
-
-    @Override
-    public boolean isArmed() {
-      boolean result = super.isArmed();
-      receiverIs(Point.BEFORE_IT_SLEEPS);
-      return result;
-    }
-
-    @Override
-    public void disarm() {
-      receiverIs(Point.BEFORE_DISARMING);
-      armed = false;
-      super.disarm();
-    }
-  }
-
-  private final class WatchedConsumer extends RingConsumer {
-    WatchedConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-      super(layout, ring, buffer, fences);
-    }
-
-    @Override
-    public boolean next() {
-      return looked(super.next());
-    }
-
-    @Override
-    public boolean mayHaveNext() {
-      return looked(super.mayHaveNext());
-    }
-
-    private boolean looked(boolean found) {
-      if (armed && !found) {
-        receiverIs(Point.AFTER_THE_LAST_CHECK);
+  private void reached(RingStep step) {
+    switch (step) {
+      case SLEEP_BEGINS -> receiverIs(Point.BEFORE_ARMING);
+      case SLEEP_ANNOUNCED -> {
+        armed = true;
+        receiverIs(Point.AFTER_ARMING);
       }
-      return found;
+      case NOTHING_FOUND -> {
+        if (armed) {
+          receiverIs(Point.AFTER_THE_LAST_CHECK);
+        }
+      }
+      case SLEEP_CHECKED -> receiverIs(Point.BEFORE_IT_SLEEPS);
+      case SLEEP_ENDS -> {
+        receiverIs(Point.BEFORE_DISARMING);
+        armed = false;
+      }
+      default -> {}
     }
   }
 
@@ -213,10 +167,10 @@ class FallingAsleepTest {
               .set(StandardOptions.MAX_MESSAGE, 64L)
               .set(StandardOptions.WAIT, WaitStrategy.BLOCK)
               .build();
-      listener = provider.listen(addresses.listenAddress(), options);
+      listener = Ferrule.listen(addresses.listenAddress(), options);
       for (int i = 0; i < mode.connections; i++) {
         CompletableFuture<Connection> connecting =
-            inBackground(() -> provider.connect(listener.uri(), options));
+            inBackground(() -> Ferrule.connect(listener.uri(), options));
         servers.add(listener.accept(PATIENCE));
         clients.add(connecting.join());
         senders.add(clients.getLast().sender());

@@ -16,9 +16,9 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.ReceiverSleep;
-import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingSteps;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -394,23 +394,16 @@ class ManyConnectionsTest {
   }
 
   /** Lets the listener's receiver stop just before it clears a connection's flag. */
-  private static final class LateEnds extends RingFactory {
+  private static final class LateEnds {
     private final CountDownLatch late = new CountDownLatch(1);
     private volatile @Nullable Thread common;
     private volatile @Nullable Thread own;
 
-    @Override
-    public ReceiverSleep sleep(MemorySegment first, boolean fences) {
-      return new ReceiverSleep(first, fences) {
-        @Override
-        public void disarm() {
-          if (Thread.currentThread() == common) {
-            late.countDown();
-            awaitOwnAsleep();
-          }
-          super.disarm();
-        }
-      };
+    void reached(RingStep step) {
+      if (step == RingStep.SLEEP_ENDS && Thread.currentThread() == common) {
+        late.countDown();
+        awaitOwnAsleep();
+      }
     }
 
     /** Waits briefly: the receiver must not sleep before this one is done. */
@@ -426,16 +419,22 @@ class ManyConnectionsTest {
     }
   }
 
+  @AfterEach
+  void removeHook() {
+    RingSteps.ignore();
+  }
+
   @Test
   void aListenersReceiverThatIsLateDoesNotClearTheFlagOfItsSuccessor() throws Exception {
     LateEnds ends = new LateEnds();
+    RingSteps.onStep(ends::reached);
     ConnectionOptions options =
         ConnectionOptions.builder()
             .set("singleReceiver", "on")
             .set("wait", "block")
             .set("peerTimeout", "0")
             .build();
-    Listener listener = new SmProvider(() -> null, ends).listen(addresses.listenAddress(), options);
+    Listener listener = Ferrule.listen(addresses.listenAddress(), options);
     CompletableFuture<Connection> connecting =
         inBackground(() -> Ferrule.connect(listener.uri(), options));
     try (Connection server = listener.accept(PATIENCE);

@@ -7,14 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
-import dev.ferrule.sm.ring.RingFactory;
-import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingSteps;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,24 +35,18 @@ class MemoryLimitsTest {
 
   private final AtomicReference<@Nullable Error> failure = new AtomicReference<>();
   private final SmUnderTest addresses = new SmUnderTest();
-  private final SmProvider provider =
-      new SmProvider(
-          () -> null,
-          new RingFactory() {
-            @Override
-            public RingProducer producer(
-                RingLayout layout,
-                MemorySegment ring,
-                MemorySegment buffer,
-                MemorySegment first,
-                boolean fences) {
-              Error error = Thread.currentThread().getName().equals("client") ? null : next();
-              if (error != null) {
-                throw error;
-              }
-              return super.producer(layout, ring, buffer, first, fences);
-            }
-          });
+
+  @BeforeEach
+  void failOnce() {
+    RingSteps.onStep(step -> {
+      if (step == RingStep.OPENING_PRODUCER && !Thread.currentThread().getName().equals("client")) {
+        Error error = next();
+        if (error != null) {
+          throw error;
+        }
+      }
+    });
+  }
 
   private @Nullable Error next() {
     return failure.getAndSet(null);
@@ -59,6 +54,7 @@ class MemoryLimitsTest {
 
   @AfterEach
   void removeDirectory() {
+    RingSteps.ignore();
     addresses.close();
   }
 
@@ -71,12 +67,12 @@ class MemoryLimitsTest {
   }
 
   private Listener listen(String option) {
-    return provider.listen(addresses.listenAddress(), options(option));
+    return Ferrule.listen(addresses.listenAddress(), options(option));
   }
 
   private CompletableFuture<Connection> connect(Listener listener, String option) {
     return CompletableFuture.supplyAsync(
-        () -> provider.connect(listener.uri(), options(option)),
+        () -> Ferrule.connect(listener.uri(), options(option)),
         task -> Thread.ofPlatform().daemon().name("client").start(task));
   }
 

@@ -14,7 +14,6 @@ import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.libc.LibC;
-import dev.ferrule.sm.ring.RingFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +45,7 @@ class RmaLargeTest {
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
-  private final SmProvider provider = new SmProvider(() -> knem, RingFactory.ORDINARY);
+  private final SmProvider provider = new SmProvider(() -> knem);
 
   @AfterEach
   void removeDirectory() {

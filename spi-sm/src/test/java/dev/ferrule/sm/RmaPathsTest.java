@@ -20,7 +20,6 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.libc.LibC;
-import dev.ferrule.sm.ring.RingFactory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -55,8 +54,8 @@ class RmaPathsTest {
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
-  private final SmProvider withKnem = new SmProvider(() -> knem, RingFactory.ORDINARY);
-  private final SmProvider without = new SmProvider(() -> null, RingFactory.ORDINARY);
+  private final SmProvider withKnem = new SmProvider(() -> knem);
+  private final SmProvider without = new SmProvider(() -> null);
 
   private record Pair(Connection client, Connection server) implements AutoCloseable {
     @Override

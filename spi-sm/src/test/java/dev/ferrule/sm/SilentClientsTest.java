@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
@@ -21,9 +20,9 @@ import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingSteps;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -411,36 +410,38 @@ class SilentClientsTest {
     }
   }
 
-  /** Creates the first end of a ring when the test allows it. */
-  private static final class SlowEnds extends RingFactory {
-    private final CountDownLatch allowed = new CountDownLatch(1);
-
-    @Override
-    public RingConsumer consumer(
-        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-      try {
-        allowed.await();
-      } catch (InterruptedException e) {
-        throw new AssertionError(e);
+  /** Lets a thread of this name create the ends of its ring when the test allows it. */
+  private static void hold(String thread, CountDownLatch allowed) {
+    RingSteps.onStep(step -> {
+      if (step == RingStep.OPENING_CONSUMER && Thread.currentThread().getName().equals(thread)) {
+        try {
+          allowed.await();
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
       }
-      return super.consumer(layout, ring, buffer, fences);
-    }
+    });
+  }
+
+  @AfterEach
+  void removeHook() {
+    RingSteps.ignore();
   }
 
   /** As a JVM that loads the classes of a connection meanwhile. */
   @Test
   void aClientThatWasTooSlowToConfirmTriesAgain() throws Exception {
-    SlowEnds ends = new SlowEnds();
-    SmProvider slow = new SmProvider(() -> null, ends);
+    CountDownLatch allowed = new CountDownLatch(1);
+    hold("slow client", allowed);
     try (Listener listener = listen("?connectTimeout=500ms")) {
       URI address = listener.uri();
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(
-              () -> slow.connect(address, ConnectionOptions.defaults()),
-              task -> Thread.ofPlatform().daemon().start(task));
+              () -> Ferrule.connect(address),
+              task -> Thread.ofPlatform().name("slow client").daemon().start(task));
       assertThatThrownBy(listener.nextRequest()::accept)
           .isInstanceOf(OperationTimeoutException.class);
-      ends.allowed.countDown();
+      allowed.countDown();
       try (Connection accepted = acceptInTime(listener);
           Connection client = connecting.get(90, TimeUnit.SECONDS)) {
         client.sender().send(MemorySegment.ofArray(new byte[1]));

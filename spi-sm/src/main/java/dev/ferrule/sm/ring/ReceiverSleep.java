@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Not thread-safe, except {@link #isArmed} and {@link #end}.
  */
-public class ReceiverSleep {
+public final class ReceiverSleep {
 
   /** A receiver that takes so many messages without a sleep needs no fences of the senders. */
   private static final int MESSAGES_WITHOUT_SLEEP = 4096;
@@ -51,6 +51,7 @@ public class ReceiverSleep {
    * @param onFlag whether it sleeps by {@link #await}
    */
   public void arm(boolean onFlag) {
+    RingSteps.reached(RingStep.SLEEP_BEGINS);
     armed = nextNumber() | (onFlag ? SleepFlag.ON_FLAG : 0);
     isSure = fences || reliesOnFences;
     if (!isSure) {
@@ -59,11 +60,14 @@ public class ReceiverSleep {
     }
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
     messages = 0;
+    RingSteps.reached(RingStep.SLEEP_ANNOUNCED);
   }
 
   /** As {@link #arm}, but without the barrier, of which one for many connections suffices. */
   public void armWithoutBarrier() {
+    RingSteps.reached(RingStep.SLEEP_BEGINS);
     INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextNumber());
+    RingSteps.reached(RingStep.SLEEP_ANNOUNCED);
   }
 
   /** Runs the barrier that must follow {@link #armWithoutBarrier}. */
@@ -123,11 +127,14 @@ public class ReceiverSleep {
 
   /** {@return whether {@link #arm} is still in force: no sender has woken this side yet} */
   public boolean isArmed() {
-    return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
+    boolean result = SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
+    RingSteps.reached(RingStep.SLEEP_CHECKED);
+    return result;
   }
 
   /** Revokes {@link #arm}. */
   public void disarm() {
+    RingSteps.reached(RingStep.SLEEP_ENDS);
     SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);
   }
 }

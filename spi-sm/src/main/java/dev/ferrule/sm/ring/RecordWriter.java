@@ -18,9 +18,8 @@ import java.lang.foreign.MemorySegment;
  * last staged record before the first one is published, so the receiver finds either the next
  * record or none.
  *
- * <p>A record does not cross a barrier: the end of the ring, the payload of a record that the
- * receiver's program holds, or that of the region claimed in place on this side. Padding is staged
- * in front of a barrier where the next record does not fit.
+ * <p>A record does not cross a barrier: the end of the ring, or the payload of the region claimed
+ * in place. Padding is staged in front of a barrier where the next record does not fit.
  *
  * <p>Not thread-safe.
  */
@@ -29,7 +28,6 @@ final class RecordWriter {
   /** Returned by {@link #claim} if the region cannot be in the ring. */
   static final long NOWHERE = -1;
 
-  private final RingProducer end;
   private final RingLayout layout;
   private final long ring; // the address
   private final long records; // the address
@@ -42,7 +40,6 @@ final class RecordWriter {
   private long reserved; // bytes of records that are reserved and not staged, less the claimed one
   private long longest; // at least the size of the longest of these
   private long consumed; // what the receiver last said
-  private long held; // a HeldRecord: what the receiver last said
 
   private int markedSize; // distance behind the tail of a header of 0 stored ahead of time; or 0
 
@@ -58,15 +55,13 @@ final class RecordWriter {
   /**
    * Starts writing.
    *
-   * @param end the end of the ring that this is part of
    * @param layout the ring's layout
-   * @param records the address of the records
+   * @param ring the address of the ring
    */
-  RecordWriter(RingProducer end, RingLayout layout, long records) {
-    this.end = end;
+  RecordWriter(RingLayout layout, long ring) {
     this.layout = layout;
-    this.ring = end.ring;
-    this.records = records;
+    this.ring = ring;
+    this.records = ring + layout.recordsOffset();
     this.mask = layout.capacity() - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.limit = limit();
@@ -86,11 +81,6 @@ final class RecordWriter {
   /** Returns the receiver's consumed count, as last read. */
   long consumed() {
     return consumed;
-  }
-
-  /** Returns whether the receiver's program held a record at the last read. */
-  boolean isHeld() {
-    return held != HeldRecord.NONE;
   }
 
   /**
@@ -169,9 +159,9 @@ final class RecordWriter {
   }
 
   /**
-   * Reads the counts that the receiver publishes.
+   * Reads the count that the receiver publishes.
    *
-   * @throws CorruptRingException if they are not valid
+   * @throws CorruptRingException if it is not valid
    */
   void readConsumed() {
     long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
@@ -187,12 +177,6 @@ final class RecordWriter {
               + " bytes published");
     }
     consumed = now;
-    // the receiver stores the held record before the consumed count that includes it
-    long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
-    if (!HeldRecord.isValid(word, layout)) {
-      throw new CorruptRingException("the receiver's held record is 0x" + Long.toHexString(word));
-    }
-    held = word;
   }
 
   /** Returns where the next record and the reserved ones must end if they are contiguous. */
@@ -202,28 +186,13 @@ final class RecordWriter {
 
   /** Returns the position of the next barrier, at or behind a position. */
   private long barrier(long position) {
-    long result = (position | mask) + 1; // the end of the ring
-    if (held != HeldRecord.NONE) {
-      result = Math.min(result, next(HeldRecord.offset(held), position));
-    }
-    if (claimed != NOWHERE) {
-      result = Math.min(result, next(claimed, position));
-    }
-    return result;
+    long end = (position | mask) + 1;
+    return claimed == NOWHERE ? end : Math.min(end, position + (claimed - position & mask));
   }
 
   /** Returns how many bytes a record must skip at a barrier. */
   private long barrierSize(long barrier) {
-    long offset = barrier & mask;
-    if (offset == claimed) {
-      return claimedSize;
-    }
-    return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
-  }
-
-  /** Returns the first position that has an offset among the records. */
-  private long next(long offset, long position) {
-    return position + (offset - position & mask);
+    return (barrier & mask) == claimed ? claimedSize : 0;
   }
 
   /** Returns the first position, from the tail on, with so many contiguous bytes. */
@@ -314,7 +283,7 @@ final class RecordWriter {
    */
   void stageClaim(int length) {
     if ((tail & mask) == claimed) {
-      end.reached(RingStep.RECORD_WRITTEN);
+      RingSteps.reached(RingStep.RECORD_WRITTEN);
       note(tail, RecordHeader.inline(length));
       staged(RingLayout.recordSize(length));
     } else {
@@ -352,7 +321,7 @@ final class RecordWriter {
     }
     markedSize = 0; // the copy may overwrite it, even if it then fails
     RawMemory.copy(source, offset, address(tail) + HEADER, length);
-    end.reached(RingStep.RECORD_WRITTEN);
+    RingSteps.reached(RingStep.RECORD_WRITTEN);
     note(tail, RecordHeader.inline(length));
     staged(size);
   }
@@ -376,7 +345,7 @@ final class RecordWriter {
     markedSize = 0; // the copy may overwrite it, even if it then fails
     long record = address(at);
     RawMemory.copy(source, offset, record + HEADER, length);
-    end.reached(RingStep.RECORD_WRITTEN);
+    RingSteps.reached(RingStep.RECORD_WRITTEN);
     long header = RecordHeader.inline(length);
     if (first == NOWHERE) {
       first = at;
@@ -399,7 +368,7 @@ final class RecordWriter {
       moveTo(HEADER);
       limit = limit();
     }
-    end.reached(RingStep.RECORD_WRITTEN);
+    RingSteps.reached(RingStep.RECORD_WRITTEN);
     note(tail, header);
     reserved -= HEADER;
     staged(HEADER);
@@ -407,7 +376,7 @@ final class RecordWriter {
 
   private void staged(int size) {
     tail += size;
-    end.reached(RingStep.RECORD_STAGED);
+    RingSteps.reached(RingStep.RECORD_STAGED);
   }
 
   /** Keeps the first header for {@link #publish}; later ones are stored at once. */
@@ -464,7 +433,7 @@ final class RecordWriter {
     }
     long record = address(at);
     RawMemory.copy(source, offset, record + HEADER, length);
-    end.reached(RingStep.RECORD_WRITTEN);
+    RingSteps.reached(RingStep.RECORD_WRITTEN);
     LONG.setRelease(ALL, record, RecordHeader.inline(length));
     tail = next;
     return true;

@@ -18,9 +18,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Every value written by the sender is read once and checked before it is used. Not thread-safe.
  */
-public class RingConsumer {
-
-  private static final long NOWHERE = -1;
+public final class RingConsumer {
 
   private final RingLayout layout;
   private final long ring; // the address
@@ -37,11 +35,6 @@ public class RingConsumer {
   private long position; // of the next record
   private long acknowledged; // the consumed count last published to the sender
   private long released; // number of release entries written
-
-  // the record whose payload the program holds, in place
-  private long held = NOWHERE; // its position
-  private int heldSize;
-  private boolean heldPublished; // whether the held record was published to the sender
 
   private volatile boolean stopped;
 
@@ -66,6 +59,7 @@ public class RingConsumer {
    *     share membarrier(2)
    */
   public RingConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+    RingSteps.reached(RingStep.OPENING_CONSUMER);
     this.layout = layout;
     this.ring = RawMemory.address(ring);
     this.buffer = RawMemory.address(buffer);
@@ -81,14 +75,6 @@ public class RingConsumer {
   }
 
   /**
-   * Called when the receiver has reached a step. Does nothing, at no cost; tests override it to
-   * stop there.
-   *
-   * @param step the receiver's step
-   */
-  protected void reached(RingStep step) {}
-
-  /**
    * Looks for the next message. If there is one, the {@code message} methods describe it until the
    * next call.
    *
@@ -102,12 +88,12 @@ public class RingConsumer {
       long header = (long) LONG.getAcquire(ALL, records + offset);
       switch (RecordHeader.type(header)) {
         case RecordHeader.TYPE_INLINE -> {
-          reached(RingStep.RECEIVER_FOUND);
+          RingSteps.reached(RingStep.RECEIVER_FOUND);
           nextInline(offset, RecordHeader.length(header));
           return true;
         }
         case RecordHeader.TYPE_LINES -> {
-          reached(RingStep.RECEIVER_FOUND);
+          RingSteps.reached(RingStep.RECEIVER_FOUND);
           nextInLines(RecordHeader.line(header), RecordHeader.linesLength(header));
           return true;
         }
@@ -121,6 +107,7 @@ public class RingConsumer {
           if (header != 0) {
             throw new CorruptRingException("invalid record header 0x" + Long.toHexString(header));
           }
+          RingSteps.reached(RingStep.NOTHING_FOUND);
           return false;
         }
       }
@@ -164,7 +151,7 @@ public class RingConsumer {
           "padding of " + size + " bytes at " + offset + " of " + capacity);
     }
     position += size;
-    reached(RingStep.RECEIVER_TAKEN);
+    RingSteps.reached(RingStep.RECEIVER_TAKEN);
     return size;
   }
 
@@ -261,7 +248,7 @@ public class RingConsumer {
           length = (int) RecordHeader.length(header);
           size = RingLayout.recordSize(length);
         }
-        reached(RingStep.RECEIVER_FOUND);
+        RingSteps.reached(RingStep.RECEIVER_FOUND);
         // consumed even if the handler throws; acknowledged when it is done
         at += size;
         payload += length;
@@ -273,70 +260,35 @@ public class RingConsumer {
       usualHeader = usual;
       messages += count;
       bytes += payload;
-      reached(RingStep.RECEIVER_TAKEN);
+      RingSteps.reached(RingStep.RECEIVER_TAKEN);
     }
     return count;
   }
 
   /**
    * Consumes the record of the message found by {@link #next}. Its payload lines, if any, stay in
-   * use, as does its record if it is {@linkplain #hold held}.
+   * use.
    */
   public void advance() {
     position += messageSize;
     messages++;
     bytes += messageLength;
-    reached(RingStep.RECEIVER_TAKEN);
+    RingSteps.reached(RingStep.RECEIVER_TAKEN);
   }
 
   /**
-   * Holds the inline message found by {@link #next}: its place is not given back to the sender
-   * until {@link #endHold}. At most one is held at a time.
-   *
-   * @return whether it is held; false if another one is
-   */
-  public boolean hold() {
-    if (held != NOWHERE) {
-      return false;
-    }
-    held = position;
-    heldSize = messageSize;
-    heldPublished = false;
-    return true;
-  }
-
-  /** Ends the hold, so that {@link #acknowledge} gives the place back. */
-  public void endHold() {
-    held = NOWHERE;
-    if (heldPublished) {
-      heldPublished = false;
-      LONG.setRelease(ALL, ring + RingLayout.HELD, HeldRecord.NONE);
-    }
-  }
-
-  /**
-   * Gives the room of consumed records back to the sender, if there is any. If one of them is held,
-   * and later ones were consumed, the sender is notified to skip the held one.
+   * Gives the room of consumed records back to the sender, if there is any.
    *
    * @return whether the sender sleeps and must be woken
    */
   public boolean acknowledge() {
-    long now = position;
-    if (held != NOWHERE && !heldPublished) {
-      if (now == held + heldSize) {
-        now = held;
-      } else {
-        LONG.setOpaque(ALL, ring + RingLayout.HELD, HeldRecord.of(held & mask, heldSize));
-        heldPublished = true;
-      }
-    }
-    if (now == acknowledged) {
+    if (position == acknowledged) {
       return false;
     }
-    acknowledged = now;
+    acknowledged = position;
     acknowledgements++;
-    LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
-    reached(RingStep.RECEIVER_ACKNOWLEDGED);
+    LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), acknowledged);
+    RingSteps.reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return wake();
   }
 
@@ -372,7 +324,7 @@ public class RingConsumer {
   private boolean wake() {
     boolean asleep = SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences) != 0;
     if (asleep) {
-      reached(RingStep.RECEIVER_WAKES);
+      RingSteps.reached(RingStep.RECEIVER_WAKES);
     }
     return asleep;
   }
@@ -387,7 +339,7 @@ public class RingConsumer {
     int entry = ReleaseEntry.of(line, ReleaseEntry.lap(released, releaseMask));
     INT.setRelease(ALL, ring + RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
-    reached(RingStep.RECEIVER_RELEASED);
+    RingSteps.reached(RingStep.RECEIVER_RELEASED);
     return wake();
   }
 
@@ -397,7 +349,11 @@ public class RingConsumer {
    * is then only a hint.
    */
   public boolean mayHaveNext() {
-    return (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
+    boolean found = (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
+    if (!found) {
+      RingSteps.reached(RingStep.NOTHING_FOUND);
+    }
+    return found;
   }
 
   /** {@return a bit for each lane in which the peer has begun to send, in the first ring} */

@@ -12,6 +12,7 @@ import dev.ferrule.support.AbstractSender;
 import dev.ferrule.support.LineAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongSupplier;
 
 /**
  * The sending side of a ring, for one thread at a time. A message takes three steps: {@link
@@ -20,7 +21,7 @@ import java.lang.invoke.VarHandle;
  * receiver. The {@link RecordWriter} stores the records; this class handles payload lines, counts
  * and wake-ups.
  */
-public class RingProducer {
+public final class RingProducer {
 
   /** Returned by {@link #reserve} when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -49,7 +50,7 @@ public class RingProducer {
   /** Not on the flag: virtual threads wait for room, too. */
   private static final int SENDER_SLEEPS = 2;
 
-  final long ring; // the address
+  private final long ring; // the address
   private final long first; // the address of the ring with the flag of the receiver
   private final long buffer; // the address
   private final MemorySegment recordsView; // no control words, which a program could overwrite
@@ -59,6 +60,7 @@ public class RingProducer {
   private final RecordWriter writer;
   private final long inlineMax;
   private final int releaseMask;
+  private final LongSupplier nanoTime;
 
   private int releaseDelay; // number of large runs until the next wait for a release
   private int nextReleaseDelay = 1;
@@ -82,6 +84,19 @@ public class RingProducer {
       MemorySegment buffer,
       MemorySegment first,
       boolean fences) {
+    this(layout, ring, buffer, first, fences, System::nanoTime);
+  }
+
+  /** For tests, with their own clock. */
+  RingProducer(
+      RingLayout layout,
+      MemorySegment ring,
+      MemorySegment buffer,
+      MemorySegment first,
+      boolean fences,
+      LongSupplier nanoTime) {
+    RingSteps.reached(RingStep.OPENING_PRODUCER);
+    this.nanoTime = nanoTime;
     this.ring = RawMemory.address(ring);
     this.first = RawMemory.address(first);
     this.buffer = RawMemory.address(buffer);
@@ -89,25 +104,17 @@ public class RingProducer {
     this.bufferView = buffer;
     this.fences = fences;
     this.allocator = new LineAllocator(layout.lines());
-    this.writer = new RecordWriter(this, layout, this.ring + layout.recordsOffset());
+    this.writer = new RecordWriter(layout, this.ring);
     this.inlineMax = writer.inlineMax();
     this.releaseMask = layout.releases() - 1;
   }
-
-  /**
-   * Called when the sending thread has reached a step. Does nothing, at no cost; tests override it
-   * to stop there.
-   *
-   * @param step the thread's step
-   */
-  protected void reached(RingStep step) {}
 
   /**
    * Returns the records.
    *
    * @return the memory in which {@link #claim} returns an offset
    */
-  public final MemorySegment records() {
+  public MemorySegment records() {
     return recordsView;
   }
 
@@ -117,7 +124,7 @@ public class RingProducer {
    * @return the memory in which a reserved line's offset is its number times {@link
    *     RingLayout#LINE}
    */
-  public final MemorySegment buffer() {
+  public MemorySegment buffer() {
     return bufferView;
   }
 
@@ -129,7 +136,7 @@ public class RingProducer {
    * @param line the first line, which is reserved
    * @param length the message's length in bytes
    */
-  public final void write(MemorySegment source, long offset, int line, int length) {
+  public void write(MemorySegment source, long offset, int line, int length) {
     RawMemory.copy(source, offset, buffer + (long) line * RingLayout.LINE, length);
   }
 
@@ -150,7 +157,7 @@ public class RingProducer {
   private boolean reserveRecord(int size) {
     boolean result = writer.reserve(size);
     if (result) {
-      reached(RingStep.SENDER_RESERVED);
+      RingSteps.reached(RingStep.SENDER_RESERVED);
     }
     return result;
   }
@@ -188,7 +195,7 @@ public class RingProducer {
       releaseDelay--;
       return;
     }
-    long start = now();
+    long start = nanoTime.getAsLong();
     do {
       Thread.onSpinWait();
       takeReleases();
@@ -196,14 +203,9 @@ public class RingProducer {
         nextReleaseDelay = 1;
         return;
       }
-    } while (now() - start < RELEASE_NANOS);
+    } while (nanoTime.getAsLong() - start < RELEASE_NANOS);
     releaseDelay = nextReleaseDelay;
     nextReleaseDelay = Math.min(MAX_RELEASE_DELAY, 2 * nextReleaseDelay);
-  }
-
-  /** Returns the time; tests override it. */
-  long now() {
-    return System.nanoTime();
   }
 
   /**
@@ -238,9 +240,7 @@ public class RingProducer {
   public boolean isAnythingOut() {
     takeReleases();
     writer.readConsumed();
-    return writer.published() != writer.consumed()
-        || writer.isHeld()
-        || allocator.isAnythingCommitted();
+    return writer.published() != writer.consumed() || allocator.isAnythingCommitted();
   }
 
   /**
@@ -270,7 +270,7 @@ public class RingProducer {
   public long claim(int length) {
     long place = length > inlineMax ? NOWHERE : writer.claim(length);
     if (place != NOWHERE) {
-      reached(RingStep.SENDER_RESERVED);
+      RingSteps.reached(RingStep.SENDER_RESERVED);
     }
     return place;
   }
@@ -378,10 +378,10 @@ public class RingProducer {
   }
 
   private int wake() {
-    reached(RingStep.SENDER_PUBLISHED);
+    RingSteps.reached(RingStep.SENDER_PUBLISHED);
     int asleep = SleepFlag.lookAtReceiver(first, fences);
     if (asleep != 0) {
-      reached(RingStep.SENDER_WAKES);
+      RingSteps.reached(RingStep.SENDER_WAKES);
     }
     return asleep;
   }
@@ -403,7 +403,7 @@ public class RingProducer {
    *
    * @param flag the flag's value
    */
-  public final void wakeOnFlag(int flag) {
+  public void wakeOnFlag(int flag) {
     boolean slept = Futex.wake(first + RingLayout.RECEIVER_ASLEEP);
     clear(flag);
     if (!slept) {
@@ -416,8 +416,8 @@ public class RingProducer {
    *
    * @param flag the flag's value
    */
-  public final void clear(int flag) {
-    reached(RingStep.SENDER_HAS_WOKEN);
+  public void clear(int flag) {
+    RingSteps.reached(RingStep.SENDER_HAS_WOKEN);
     SleepFlag.putOut(first, RingLayout.RECEIVER_ASLEEP, flag);
   }
 
@@ -440,14 +440,14 @@ public class RingProducer {
    * Announces that a thread of this side goes to sleep until there is room. The caller must check
    * once more before it sleeps.
    */
-  public final void armSleep() {
+  public void armSleep() {
     SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, SENDER_SLEEPS, fences);
   }
 
   /**
    * {@return whether {@link #armSleep} is still in force: the receiver has not woken this side yet}
    */
-  public final boolean isSleepArmed() {
+  public boolean isSleepArmed() {
     return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
   }
 
@@ -470,7 +470,7 @@ public class RingProducer {
    *
    * @param reason why the connection ends; not 0
    */
-  public final void markClosed(int reason) {
+  public void markClosed(int reason) {
     INT.setRelease(ALL, first + RingLayout.SENDER_CLOSED, reason);
     VarHandle.fullFence();
   }

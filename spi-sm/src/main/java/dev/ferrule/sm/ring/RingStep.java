@@ -4,8 +4,7 @@ package dev.ferrule.sm.ring;
 /**
  * A point between two stores of a sender or receiver that other threads may see, at which it may
  * stop forever: its thread is suspended, or its process is killed. At no point does its stop block
- * another thread. The ends of a ring report the steps by methods that do nothing, and that tests
- * override.
+ * another thread. {@link RingSteps} is where tests stop it.
  */
 public enum RingStep {
   /** A sender has written its message, and neither stored nor kept the header. */
@@ -31,5 +30,21 @@ public enum RingStep {
   /** The receiver has released lines, and not checked whether the sender sleeps. */
   RECEIVER_RELEASED,
   /** The receiver has cleared the flag of the sender, and not woken it. */
-  RECEIVER_WAKES
+  RECEIVER_WAKES,
+
+  /** A receiver that found no message is about to announce its sleep. */
+  SLEEP_BEGINS,
+  /** It has announced its sleep, perhaps not to all senders yet, and not looked again. */
+  SLEEP_ANNOUNCED,
+  /** A receiver has looked for a message in a ring, and found none. */
+  NOTHING_FOUND,
+  /** A receiver has looked whether a sender has woken it, and may sleep. */
+  SLEEP_CHECKED,
+  /** A receiver is about to revoke the announcement. */
+  SLEEP_ENDS,
+
+  /** The sending end of a ring is about to be created. */
+  OPENING_PRODUCER,
+  /** The receiving end of a ring is about to be created. */
+  OPENING_CONSUMER
 }

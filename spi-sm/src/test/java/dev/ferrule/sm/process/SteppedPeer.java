@@ -3,12 +3,12 @@ package dev.ferrule.sm.process;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.sm.SteppedProvider;
 import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.sm.ring.RingSteps;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -33,7 +33,9 @@ final class SteppedPeer {
   private static final Set<RingStep> WAKING =
       EnumSet.of(RingStep.SENDER_WAKES, RingStep.SENDER_HAS_WOKEN);
 
-  private static final ConnectionProvider PROVIDER = SteppedProvider.of(Victim::reached);
+  static {
+    RingSteps.onStep(Victim::reached);
+  }
 
   /** Without keepalives, at which a thread that missed a wake-up would check again. */
   private static final ConnectionOptions OPTIONS =
@@ -81,7 +83,7 @@ final class SteppedPeer {
    * their own continue, on that connection and on one that they share all the time.
    */
   static void severalSenders(URI address) throws IOException {
-    Connection common = PROVIDER.connect(address, OPTIONS);
+    Connection common = Ferrule.connect(address, OPTIONS);
     List<Sender> commonSenders = new ArrayList<>();
     for (int i = 0; i <= OTHERS; i++) {
       commonSenders.add(common.newSender());
@@ -89,7 +91,7 @@ final class SteppedPeer {
     List<Connection> connections = new ArrayList<>(); // none is closed
     int[] commonNumbers = new int[1 + OTHERS];
     for (RingStep step : senderSteps()) {
-      Connection connection = PROVIDER.connect(address, OPTIONS);
+      Connection connection = Ferrule.connect(address, OPTIONS);
       connections.add(connection);
       boolean wakes = WAKING.contains(step);
       Sender itsSender = connection.newSender();
@@ -171,7 +173,7 @@ final class SteppedPeer {
 
   /** Connects, sends, and stops at a step of that. */
   static void sender(URI address, RingStep step) throws IOException {
-    Connection connection = PROVIDER.connect(address, OPTIONS);
+    Connection connection = Ferrule.connect(address, OPTIONS);
     Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
     victim.start();
     victim.awaitStopped();
@@ -191,7 +193,7 @@ final class SteppedPeer {
 
   /** Connects, lets the other side fill the ring, receives, and stops at a step of that. */
   static void receiver(URI address, RingStep step) throws IOException {
-    Connection connection = PROVIDER.connect(address, OPTIONS);
+    Connection connection = Ferrule.connect(address, OPTIONS);
     Peer.say("connected");
     System.in.read();
     Victim victim = new Victim(step, () -> receive(connection));

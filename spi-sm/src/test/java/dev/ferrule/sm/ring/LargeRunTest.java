@@ -16,15 +16,14 @@ class LargeRunTest {
   private int looks; // reads of the clock
   private boolean receives; // while the sender reads the clock
   private final RingProducer producer =
-      new RingProducer(LAYOUT, rings.ring, rings.buffer, rings.ring, true) {
-        @Override
-        long now() {
-          if (receives) {
-            receive();
-          }
-          return LOOK_NANOS * looks++;
-        }
-      };
+      new RingProducer(LAYOUT, rings.ring, rings.buffer, rings.ring, true, this::look);
+
+  private long look() {
+    if (receives) {
+      receive();
+    }
+    return LOOK_NANOS * looks++;
+  }
 
   private int send(int length) {
     int line = producer.reserve(length);

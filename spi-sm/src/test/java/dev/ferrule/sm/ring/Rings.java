@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** Both sides of one ring, in ordinary memory of this process. */
 final class Rings {
@@ -17,24 +16,11 @@ final class Rings {
   final RingConsumer consumer;
   final ReceiverSleep sleep;
 
-  /** The step of the producer that throws FAILURE, as an access to freed memory may. */
-  @Nullable RingStep failAt;
-
-  static final RuntimeException FAILURE = new RuntimeException("of a step");
-
   Rings(RingLayout layout, boolean fences) {
     this.layout = layout;
     ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
     buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
-    producer =
-        new RingProducer(layout, ring, buffer, ring, fences) {
-          @Override
-          protected void reached(RingStep step) {
-            if (step == failAt) {
-              throw FAILURE;
-            }
-          }
-        };
+    producer = new RingProducer(layout, ring, buffer, ring, fences);
     consumer = new RingConsumer(layout, ring, buffer, fences);
     sleep = new ReceiverSleep(ring, fences);
   }
