@@ -6,15 +6,15 @@ import dev.ferrule.RmaHandle;
 import dev.ferrule.sm.rma.ExposedRegion;
 import java.lang.foreign.MemorySegment;
 
-/** Memory that the peer may access; see {@link SmRma}. */
+/** Memory that the peer may access; see {@link SmExposures}. */
 final class SmExposedMemory implements ExposedMemory {
 
-  private final SmRma rma;
+  private final SmExposures exposures;
   private final ExposedRegion region;
   private final RmaHandle handle;
 
-  SmExposedMemory(SmRma rma, ExposedRegion region) {
-    this.rma = rma;
+  SmExposedMemory(SmExposures exposures, ExposedRegion region) {
+    this.exposures = exposures;
     this.region = region;
     this.handle = region.key().encode();
   }
@@ -31,6 +31,6 @@ final class SmExposedMemory implements ExposedMemory {
 
   @Override
   public void close() {
-    rma.takeBack(region);
+    exposures.end(region, exposures.deadline());
   }
 }

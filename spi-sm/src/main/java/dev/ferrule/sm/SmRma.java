@@ -7,22 +7,17 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
-import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.sm.rma.DirectCopy;
 import dev.ferrule.sm.rma.ExposedRegion;
 import dev.ferrule.sm.rma.FragmentServer;
-import dev.ferrule.sm.rma.Fragments;
-import dev.ferrule.sm.rma.RegionTable;
 import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RemoteTable;
 import dev.ferrule.sm.rma.RmaArea;
@@ -35,7 +30,6 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -48,48 +42,23 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   /** Maximum piece of a one-sided copy, so that a target that takes memory back waits briefly. */
   private static final long DIRECT_PIECE = 16L << 20;
 
-  /** Far longer than the copy of a piece takes. */
-  private static final long CALLBACK_PATIENCE_NANOS = 50_000_000;
-
-  private static final long TAKE_BACK_PAUSE_NANOS = 20_000;
+  private static final long PAUSE_NANOS = 20_000;
 
   /** Maximum delay in detecting the end of a peer's process. */
   private static final long PEER_GONE_NANOS = 1_000_000_000L;
 
   private final SmConnection connection;
   private final SmConnectionResources resources;
-  private final RmaArea own;
-  private final RmaArea peer;
   private final CopyPath.Choice choice;
-  private final long patienceNanos;
-  private final RegionTable exposed;
-  private final AllocatableMemory allocatable;
+  private final SmExposures exposures;
   private final RemoteTable remote;
   private final FragmentServer server;
+  private final FragmentOperations fragments;
   private final CopyPath.Ways ways;
-  private final Waiter waiter;
-  private final RoomCondition roomCondition = new RoomCondition();
-  private final DoneCondition doneCondition = new DoneCondition();
-  private final Fragments.Listener onFragment = this::onFragment;
   private final LocalUse localUse = new LocalUse();
 
   /** Whether the end of an unreachable peer was awaited, which is done once. */
   private volatile boolean endAwaited;
-
-  // Guarded by fragmentsLock, as a thread that closes a registration reaps completed operations.
-  private final Object fragmentsLock = new Object();
-  private @Nullable Fragments fragments;
-  private long done; // all operations up to this one
-
-  // Confined to the thread that uses this.
-  private @Nullable RemoteRegion wantedRegion;
-  private @Nullable MemorySegment wantedLocal;
-  private boolean wantedWrite;
-  private long wantedOffset;
-  private long wantedLocalOffset;
-  private int wantedLength;
-  private long wantedId;
-  private boolean wantedLast;
 
   SmRma(
       SmConnection connection,
@@ -99,16 +68,15 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       Waiter waiter) {
     this.connection = connection;
     this.resources = resources;
-    this.own = resources.own().rma();
-    this.peer = resources.peerRing().rma();
     this.choice = options.get(SmOptions.RMA);
-    this.patienceNanos =
-        Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
-    this.waiter = waiter;
-    exposed = new RegionTable(own, peer, resources.exposingKnem());
-    allocatable = resources.own().allocatable();
+    RmaArea own = resources.own().rma();
+    RmaArea peer = resources.peerRing().rma();
+    exposures = new SmExposures(connection, resources, options);
     remote = new RemoteTable(own, peer);
-    server = new FragmentServer(own, peer, exposed, () -> resources.peer().tellFragmentsDone());
+    server =
+        new FragmentServer(
+            own, peer, exposures.table(), () -> resources.peer().tellFragmentsDone());
+    fragments = new FragmentOperations(connection, resources, waiter, this::onFailedFragment);
     ways = new CopyPath.Ways(choice, peer, knem);
   }
 
@@ -164,49 +132,20 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   @Override
   public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
     connection.checkOpen();
-    Set<RmaRight> all = checkExposable(memory, rights);
-    ExposedRegion region = exposed.add(memory, all);
-    Reference.reachabilityFence(this);
-    if (region == null) {
-      throw tooMuchExposed(RmaLayout.MAX_REGIONS);
-    }
-    return new SmExposedMemory(this, region);
+    return exposed(exposures.add(memory, checkExposable(memory, rights)));
   }
 
   @Override
   public ExposedMemory allocate(long size, RmaRight... rights) {
     connection.checkOpen();
-    Set<RmaRight> all = checkAllocatable(size, rights);
-    long place = allocate(size);
-    ExposedRegion region = exposed.add(allocatable.segment(place, size), all, place);
-    if (region == null) {
-      allocatable.free(place, size);
-      throw tooMuchExposed(RmaLayout.MAX_REGIONS);
-    }
-    Reference.reachabilityFence(this);
-    return new SmExposedMemory(this, region);
+    return exposed(exposures.allocate(size, checkAllocatable(size, rights)));
   }
 
-  private long allocate(long size) {
-    long place;
-    try {
-      place = allocatable.allocate(size);
-    } catch (PosixException e) {
-      throw Failures.of(uri(), e);
+  private SmExposedMemory exposed(@Nullable ExposedRegion region) {
+    if (region == null) {
+      throw tooMuchExposed(RmaLayout.MAX_REGIONS);
     }
-    if (place == AllocatableMemory.NONE) {
-      throw new ResourceExhaustedException(
-          uri(),
-          "no room for "
-              + size
-              + " bytes in the "
-              + allocatable.size()
-              + " that this side can allocate for this connection; close other allocated memory, or"
-              + " raise the option "
-              + SmOptions.ALLOCATABLE.name(),
-          null);
-    }
-    return place;
+    return new SmExposedMemory(exposures, region);
   }
 
   @Override
@@ -230,65 +169,22 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     connection.checkOpen();
   }
 
-  /** Ends an exposure, and waits until the peer no longer accesses it. */
-  void takeBack(ExposedRegion region) {
-    takeBack(region, System.nanoTime() + patienceNanos());
-  }
-
-  /** Returns the timeout: a close callback must not block the endpoint's thread. */
-  private long patienceNanos() {
-    return resources.endpoint().isCurrentThread() ? CALLBACK_PATIENCE_NANOS : patienceNanos;
-  }
-
-  private void takeBack(ExposedRegion region, long deadline) {
-    if (!exposed.end(region)) {
-      awaitTakenBack(region, deadline); // another thread takes it back
-      return;
-    }
-    boolean inUse = isAccessed(region);
-    while (inUse && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
-      inUse = isAccessed(region);
-    }
-    exposed.free(region);
-    if (region.isAllocated()) {
-      allocatable.free(region.place(), region.key().length());
-    }
-    region.markTakenBack();
-    Reference.reachabilityFence(this);
-    if (inUse) {
-      connection.giveUp(
-          "timed out waiting for the peer's access to exposed memory to end (stopped, or"
-              + " hostile?)");
-    }
-  }
-
-  private static void awaitTakenBack(ExposedRegion region, long deadline) {
-    while (!region.isTakenBack() && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
-    }
-  }
-
-  private boolean isAccessed(ExposedRegion region) {
-    return exposed.isInUse(region) && !connection.isPeerDead();
-  }
-
   /** Takes everything back, as the connection is being closed. */
   void close() {
     // one deadline for all: a hostile peer can claim to copy from each of them in turn
-    long deadline = System.nanoTime() + patienceNanos();
+    long deadline = exposures.deadline();
     // otherwise the peer would consider this side done with its memory
     localUse.awaitNone(deadline);
-    exposed.all().forEach(region -> takeBack(region, deadline));
+    exposures.endAll(deadline);
   }
 
   /** Waits until no access in progress uses memory whose registration was closed. */
   void awaitUnused(SmRegisteredMemory memory) {
-    long deadline = System.nanoTime() + patienceNanos;
+    long deadline = System.nanoTime() + exposures.patienceNanos();
     boolean unused = localUse.awaitUnused(memory, deadline);
-    while (unused && !connection.hasEnded() && !areFragmentsDone(memory)) {
+    while (unused && !connection.hasEnded() && !fragments.isOver(memory.lastFragments())) {
       unused = deadline - System.nanoTime() > 0;
-      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
+      LockSupport.parkNanos(PAUSE_NANOS);
     }
     if (!unused) {
       connection.giveUp(
@@ -296,26 +192,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
               + " within closeTimeout");
     }
     if (connection.hasEnded()) {
-      abandonFragments(); // otherwise bytes that are read later would be written there
-    }
-  }
-
-  private boolean areFragmentsDone(SmRegisteredMemory memory) {
-    synchronized (fragmentsLock) {
-      try {
-        return memory.lastFragments() <= done || doneCondition.look(memory.lastFragments());
-      } catch (FerruleException e) {
-        return true; // the connection has ended
-      }
-    }
-  }
-
-  private void abandonFragments() {
-    synchronized (fragmentsLock) {
-      Fragments known = fragments;
-      if (known != null) {
-        known.abandonAll();
-      }
+      fragments.abandonAll(); // otherwise bytes that are read later would be written there
     }
   }
 
@@ -355,7 +232,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       localUse.begin(local);
       if (region.isMapped()) {
         copyMapped(write, memory, localOffset, region, remoteOffset, length);
-        done = id;
+        fragments.completed(id);
         return;
       }
       long copied =
@@ -363,10 +240,10 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
               ? 0
               : copyDirectly(write, memory, localOffset, region, remoteOffset, length);
       if (ways.direct() != null) {
-        done = id;
+        fragments.completed(id);
       } else {
         local.usedByFragments(id);
-        submit(
+        fragments.submit(
             write,
             memory,
             localOffset + copied,
@@ -480,70 +357,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
         null);
   }
 
-  private void submit(
-      boolean write,
-      MemorySegment local,
-      long localOffset,
-      RemoteRegion region,
-      long remoteOffset,
-      long length,
-      long id) {
-    Fragments known = fragments();
-    long submitted = 0;
-    boolean complete = false;
-    try {
-      do {
-        wantedWrite = write;
-        wantedRegion = region;
-        wantedOffset = remoteOffset + submitted;
-        wantedLocal = local;
-        wantedLocalOffset = localOffset + submitted;
-        wantedLength = (int) Math.min(length - submitted, known.maxPayload());
-        wantedId = id;
-        submitted += wantedLength;
-        wantedLast = submitted == length;
-        if (!roomCondition.isReady()) {
-          waiter.await(roomCondition, false, 0);
-        }
-      } while (submitted < length);
-      complete = true;
-    } finally {
-      wantedRegion = null;
-      wantedLocal = null;
-      if (!complete) {
-        synchronized (fragmentsLock) {
-          known.abandon(id);
-        }
-      }
-    }
-  }
-
-  /**
-   * Returns the fragments; creates their buffer on first use, as most connections never need it.
-   */
-  private Fragments fragments() {
-    synchronized (fragmentsLock) {
-      Fragments known = fragments;
-      if (known == null) {
-        known = makeFragments();
-        fragments = known;
-      }
-      return known;
-    }
-  }
-
-  private Fragments makeFragments() {
-    try {
-      resources.allocateRmaBuffer();
-      return new Fragments(own, peer, () -> resources.peer().tellFragments());
-    } catch (PosixException e) {
-      throw Failures.of(uri(), e);
-    }
-  }
-
-  private void onFragment(long id, int status, boolean isLast) {
+  private void onFailedFragment(long id, int status) {
     switch (status) {
-      case RmaLayout.DONE -> {}
       case RmaLayout.NO_REGION -> {
         checkNotClosed();
         failed(id, notExposed());
@@ -558,28 +373,16 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       case RmaLayout.FAULT -> failed(id, notThere());
       default -> throw new CorruptRingException("invalid fragment status " + status);
     }
-    if (isLast) {
-      VarHandle.loadLoadFence();
-      // otherwise the copied bytes may be the zeros of retired memory
-      connection.checkNotReleased();
-      done = id;
-    }
   }
 
   @Override
   protected boolean isDone(long id) {
-    synchronized (fragmentsLock) {
-      return id <= done || doneCondition.look(id);
-    }
+    return fragments.isDone(id);
   }
 
   @Override
   protected boolean awaitDone(long id, boolean bounded, long deadline) {
-    if (isDone(id)) {
-      return true;
-    }
-    doneCondition.id = id;
-    return waiter.await(doneCondition, bounded, deadline);
+    return fragments.awaitDone(id, bounded, deadline);
   }
 
   @Override
@@ -614,106 +417,10 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   }
 
   void wake() {
-    waiter.wake();
+    fragments.wake();
   }
 
   long sleeps() {
-    return waiter.sleeps();
-  }
-
-  /** The common part of both waits. */
-  private abstract class FragmentCondition implements Waiter.Condition {
-
-    final void reap() {
-      try {
-        synchronized (fragmentsLock) {
-          Fragments known = fragments;
-          if (known != null) {
-            known.reap(onFragment);
-          }
-        }
-        Reference.reachabilityFence(SmRma.this);
-      } catch (CorruptRingException e) {
-        throw connection.failCorrupt(e);
-      } catch (InternalError e) {
-        throw connection.failOwnFile(e);
-      }
-    }
-
-    @Override
-    public void arm() {
-      fragments().arm();
-      Reference.reachabilityFence(SmRma.this);
-    }
-
-    @Override
-    public boolean isArmed() {
-      boolean result = fragments().isArmed();
-      Reference.reachabilityFence(SmRma.this);
-      return result;
-    }
-
-    @Override
-    public void disarm() {
-      fragments().disarm();
-      Reference.reachabilityFence(SmRma.this);
-    }
-
-    @Override
-    public RuntimeException interrupted() {
-      return connection.interrupted("access the peer's memory");
-    }
-  }
-
-  /** Waits for room for the next fragment, and submits it. */
-  private final class RoomCondition extends FragmentCondition {
-
-    @Override
-    public boolean isReady() {
-      connection.checkOpen();
-      reap();
-      RemoteRegion region = wantedRegion;
-      MemorySegment local = wantedLocal;
-      if (region == null || local == null) {
-        throw new IllegalStateException("there is no fragment to submit");
-      }
-      synchronized (fragmentsLock) {
-        return fragments()
-            .trySubmit(
-                wantedWrite,
-                region,
-                wantedOffset,
-                local,
-                wantedLocalOffset,
-                wantedLength,
-                wantedId,
-                wantedLast);
-      }
-    }
-  }
-
-  /** Waits for an operation. */
-  private final class DoneCondition extends FragmentCondition {
-
-    private long id;
-
-    @Override
-    public boolean isReady() {
-      return look(id);
-    }
-
-    private boolean look(long wanted) {
-      synchronized (fragmentsLock) {
-        if (wanted <= done) {
-          return true;
-        }
-        connection.checkNotReleased();
-        reap();
-        if (wanted > done) {
-          connection.checkOpen();
-        }
-        return wanted <= done;
-      }
-    }
+    return fragments.sleeps();
   }
 }
