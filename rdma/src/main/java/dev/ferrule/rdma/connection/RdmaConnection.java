@@ -22,6 +22,7 @@ import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.support.Deadlines;
@@ -45,7 +46,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection over a queue pair, and its lifecycle. {@link RdmaSender} and {@link RdmaReceiver}
+ * A connection over a queue pair, and its lifecycle. {@link RdmaSenders} and {@link RdmaReceiver}
  * have the data path.
  */
 final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.Owner {
@@ -84,7 +85,8 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   private final Agreement agreement;
   private final Channel channel;
   private final ReceiveQueue receives;
-  private final RdmaSender sender;
+  private final RdmaSenders senders;
+  private final RdmaRegistrations registrations;
   private final RdmaReceiver receiver;
   private final @Nullable ReadinessDescriptor readiness;
   private final Lifecycle life = new Lifecycle(this);
@@ -122,22 +124,13 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     channel = agreement.open(resources.parts(options, this));
     receives = resources.receiveQueue();
-    sender =
-        new RdmaSender(
-            this,
-            channel.sends(),
-            receives,
-            (int) Math.min(agreement.peerMaxMessage(), channel.sends().memory().byteSize()),
-            options.get(RdmaOptions.UNACKED),
-            new Waiter(wait));
+    registrations = new RdmaRegistrations(this, channel.sends());
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness);
-    }
+    senders = makeSenders(options);
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =
         rma == null
@@ -147,6 +140,20 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     resources.onSendEvent(channel.sends()::onEvent);
     life.onEnd(ended -> onEnd());
     receives.add(channel); // other threads may call this object from here on
+  }
+
+  private RdmaSenders makeSenders(ConnectionOptions options) {
+    SendQueue sends = channel.sends();
+    int longest = (int) Math.min(agreement.peerMaxMessage(), sends.memory().byteSize());
+    int unacked = options.get(RdmaOptions.UNACKED);
+    WaitStrategy wait = options.get(StandardOptions.WAIT);
+    boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
+    return new RdmaSenders(
+        this,
+        (name, whenClosed) ->
+            new RdmaSender(
+                this, name, sends, receives, longest, unacked, new Waiter(wait), whenClosed),
+        showsRoom ? readiness : null);
   }
 
   private @Nullable RdmaRma makeRma(Hello peer, Waiter waiter) {
@@ -236,7 +243,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   }
 
   private void wake() {
-    sender.wake();
+    senders.wake();
     receiver.wake();
     RdmaRma access = rma;
     if (access != null) {
@@ -465,11 +472,21 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   @Override
   public Sender sender() {
+    checkCanSend();
+    return senders.first().checked();
+  }
+
+  @Override
+  public Sender newSender() {
+    checkCanSend();
+    return senders.open();
+  }
+
+  private void checkCanSend() {
     if (!agreement.canSend()) {
       throw new IllegalStateException(
           "the connection is simplex, and this side only receives: " + uri);
     }
-    return sender.checked();
   }
 
   @Override
@@ -504,7 +521,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public RegisteredMemory register(MemorySegment memory) {
     try {
-      return sender.register(resources.device().domain(), memory);
+      return registrations.register(resources.device().domain(), memory);
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri, e);
     }
@@ -528,19 +545,19 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public ConnectionCounters counters() {
     return new ConnectionCounters(
-        sender.messages(),
-        sender.bytes(),
+        senders.messages(),
+        senders.bytes(),
         channel.inbox().messagesTaken(),
         channel.inbox().bytesTaken(),
-        sender.stalls(),
+        senders.stalls(),
         channel.reports(),
         OptionalLong.empty(), // the device retransmits, and counts that per port
         OptionalLong.empty(), // the peer's device wakes the peer's threads
-        sender.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
+        senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
   }
 
-  RdmaSender ownSender() {
-    return sender;
+  RdmaRegistrations registrations() {
+    return registrations;
   }
 
   Lifecycle life() {
@@ -574,7 +591,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     }
     wake();
     // threads leave their blocking calls before the queues are destroyed
-    sender.awaitNoWaiters(PATIENCE_NANOS);
+    senders.awaitNoWaiters(PATIENCE_NANOS);
     receiver.awaitNoWaiters(PATIENCE_NANOS);
     RdmaRma access = rma;
     if (access != null) {
@@ -612,7 +629,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
         this::stopQueuePair,
         () -> receives.remove(channel));
     @Nullable AutoCloseable[] programs = {
-      channel::closeReceives, sender::closeRegistrations, rma == null ? null : rma::close
+      channel::closeReceives, registrations::close, rma == null ? null : rma::close
     };
     @Nullable AutoCloseable[] devices = {
       resources::destroyQueuePair,

@@ -9,7 +9,7 @@ import dev.ferrule.verbs.CompletionStatus;
  */
 public interface QueueCallbacks {
 
-  /** Called on progress that a thread may wait for: a message, or credit. */
+  /** Called on progress that a thread may wait for: a message, credit, or space. */
   void onProgress();
 
   /** Called on the goodbye of the peer. */
