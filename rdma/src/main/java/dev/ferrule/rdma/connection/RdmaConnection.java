@@ -262,6 +262,11 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   }
 
   @Override
+  public void onRoom() {
+    senders.wake();
+  }
+
+  @Override
   public void checkUsable() {
     life.checkNotReleased();
   }

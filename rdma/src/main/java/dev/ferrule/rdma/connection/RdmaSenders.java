@@ -69,9 +69,8 @@ final class RdmaSenders {
   Sender open() {
     connection.life().checkOpen();
     RdmaSender sender = add();
-    connection
-        .life()
-        .checkOpen(); // otherwise it may have been closed without this one's being woken
+    // otherwise it may have been closed without this sender's being woken
+    connection.life().checkOpen();
     return sender.checked();
   }
 

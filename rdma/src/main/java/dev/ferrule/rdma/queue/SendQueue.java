@@ -229,7 +229,7 @@ public final class SendQueue {
       lock.unlock();
     }
     if (awaited) {
-      callbacks.onProgress();
+      callbacks.onRoom();
     }
   }
 
@@ -261,7 +261,7 @@ public final class SendQueue {
     }
     failures.report();
     if (awaited) {
-      callbacks.onProgress();
+      callbacks.onRoom();
     }
     return taken;
   }

@@ -22,6 +22,9 @@ import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +60,7 @@ class RdmaSendersTest {
           return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
         });
     provider.sends = TestQueues.protocol();
-    connection = provider.connect("?wait=block&closeTimeout=60s&unacked=" + UNACKED);
+    connection = provider.connect("?wait=block&readiness=all&closeTimeout=60s&unacked=" + UNACKED);
   }
 
   private int emit(CmEvent.Type type) {
@@ -113,6 +116,32 @@ class RdmaSendersTest {
     assertThatThrownBy(claimed.getFirst()::abort).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> closed.tryClaim(1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> closed.isComplete(1)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void theReadinessShowsRoomThatAnotherSenderReleases() throws Exception {
+    SelectableChannel channel = connection.readiness().channel();
+    try (Selector selector = Selector.open()) {
+      channel.configureBlocking(false);
+      channel.register(selector, SelectionKey.OP_READ);
+      assertThat(connection.receiver().tryReceive()).isNull();
+      Sender further = connection.newSender();
+      List<SendRegion> claimed = claimAll(connection.sender());
+      assertThat(further.tryClaim(10)).isNull();
+      assertThat(selector.selectNow()).isZero();
+
+      claimed.getFirst().abort();
+
+      assertThat(selector.selectNow()).isEqualTo(1);
+      assertThat(further.tryClaim(10)).isNotNull();
+      selector.selectedKeys().clear();
+      assertThat(selector.selectNow()).as("no message waits for room").isZero();
+      assertThat(further.tryClaim(10)).isNull();
+      further.close();
+      selector.selectedKeys().clear();
+      connection.sender().claim(10).abort();
+      assertThat(selector.selectNow()).as("a closed sender does not wait").isZero();
+    }
   }
 
   @Test
