@@ -50,11 +50,12 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Opens a further Sender, for another thread. Its messages arrive in their order; with those of
-   * other Senders there is none. A thread that stops or waits for room delays no other Sender.
+   * other Senders there is none. In shared memory each has room of its own: a thread that stops or
+   * waits for room delays no other Sender. Over RDMA they share the room of the connection.
    *
    * @return the Sender, to be closed by the program, or with the connection
-   * @throws ResourceExhaustedException if all that the peer permits are open, or memory is lacking
-   * @throws UnsupportedOperationException if the provider has one Sender for each connection
+   * @throws ResourceExhaustedException if as many as permitted are open, or memory is lacking
+   * @throws UnsupportedOperationException if the provider does not support it
    */
   default Sender newSender() {
     throw new UnsupportedOperationException("this provider has no further senders: " + uri());

@@ -8,10 +8,12 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -235,6 +237,26 @@ public abstract class NewSenderContract extends Contract {
     SendRegion region = pair.client().sender().claim(10);
     assertThatThrownBy(() -> other.sendAsync(region)).isInstanceOf(IllegalArgumentException.class);
     region.abort();
+  }
+
+  @Test
+  void registeredMemoryBelongsToTheConnectionAndIsSentFromByAnySender() {
+    Pair pair = connect();
+    List<Sender> senders = List.of(pair.client().sender(), pair.client().newSender());
+    Checker checker = new Checker();
+    for (int round = 0; round < 20; round++) {
+      MemorySegment memory = Arena.ofAuto().allocate(2L * LONGEST);
+      try (RegisteredMemory registered = pair.client().register(memory)) {
+        for (int i = 0; i < senders.size(); i++) {
+          MemorySegment message = message(i, round);
+          long offset = (long) i * LONGEST;
+          MemorySegment.copy(message, 0, memory, offset, message.byteSize());
+          senders.get(i).sendAsync(registered, offset, (int) message.byteSize());
+        }
+      }
+      memory.fill((byte) -1); // no send uses it any more
+      checker.receiveUpTo(senders.size() * (round + 1), pair.server());
+    }
   }
 
   @ParameterizedTest

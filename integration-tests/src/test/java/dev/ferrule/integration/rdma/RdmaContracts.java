@@ -11,6 +11,7 @@ import dev.ferrule.contract.ConnectContract;
 import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FlightRecorderContract;
 import dev.ferrule.contract.LeakContract;
+import dev.ferrule.contract.NewSenderContract;
 import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.WaitContract;
@@ -92,6 +93,13 @@ abstract class RdmaContracts extends RdmaMessagingContracts {
   @Nested
   class Leak extends LeakContract {
     Leak() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class NewSender extends NewSenderContract {
+    NewSender() {
       super(underTest());
     }
   }

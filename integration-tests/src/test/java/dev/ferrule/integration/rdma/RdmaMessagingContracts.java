@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Nested;
  * <tr><td>{@link SendRecvSharedReceivesContractTest sendrecv, srq=on}</td>
  *     <td>and Claim</td><td>shares of the common receives grow while messages are claimed</td></tr>
  * <tr><td>{@link SendRecvSingleReceiverContractTest sendrecv, singleReceiver=on}</td>
- *     <td>and Wait, Readiness</td><td>several connections wait for one completion queue</td></tr>
+ *     <td>and Wait, Readiness, NewSender</td>
+ *     <td>several connections, and senders of one, wait for one completion queue</td></tr>
  * <tr><td>{@link SendRecvListenerReceiverContractTest sendrecv, Listener.receiver()}</td>
  *     <td>and Allocation</td><td>another receiver, which must not allocate either</td></tr>
  * <tr><td>{@link SendRecvSharedReceivesAndReceiverContractTest sendrecv, both}</td>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import dev.ferrule.contract.NewSenderContract;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.WaitContract;
@@ -12,6 +13,13 @@ class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
   @Override
   ProviderUnderTest underTest() {
     return RdmaUnderTest.sendRecv("singleReceiver", "on");
+  }
+
+  @Nested
+  class NewSender extends NewSenderContract {
+    NewSender() {
+      super(underTest());
+    }
   }
 
   @Nested

@@ -22,6 +22,7 @@ import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Lifecycle;
@@ -44,7 +45,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection over a queue pair, and its lifecycle. {@link RdmaSender} and {@link RdmaReceiver}
+ * A connection over a queue pair, and its lifecycle. {@link RdmaSenders} and {@link RdmaReceiver}
  * have the data path.
  */
 final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.Owner {
@@ -83,7 +84,8 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   private final Agreement agreement;
   private final Channel channel;
   private final ReceiveQueue receives;
-  private final RdmaSender sender;
+  private final RdmaSenders senders;
+  private final RdmaRegistrations registrations;
   private final RdmaReceiver receiver;
   private final @Nullable ReadinessDescriptor readiness;
   private final Lifecycle life = new Lifecycle(this);
@@ -121,22 +123,13 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     channel = agreement.open(resources.parts(options, this));
     receives = resources.receiveQueue();
-    sender =
-        new RdmaSender(
-            this,
-            channel.sends(),
-            receives,
-            (int) Math.min(agreement.peerMaxMessage(), channel.sends().memory().byteSize()),
-            options.get(RdmaOptions.UNACKED),
-            new Waiter(wait));
+    registrations = new RdmaRegistrations(this, channel.sends());
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness);
-    }
+    senders = makeSenders(options);
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =
         rma == null
@@ -146,6 +139,20 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     resources.onSendEvent(channel.sends()::onEvent);
     life.onEnd(ended -> onEnd());
     receives.add(channel); // other threads may call this object from here on
+  }
+
+  private RdmaSenders makeSenders(ConnectionOptions options) {
+    SendQueue sends = channel.sends();
+    int longest = (int) Math.min(agreement.peerMaxMessage(), sends.memory().byteSize());
+    int unacked = options.get(RdmaOptions.UNACKED);
+    WaitStrategy wait = options.get(StandardOptions.WAIT);
+    boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
+    return new RdmaSenders(
+        this,
+        (name, whenClosed) ->
+            new RdmaSender(
+                this, name, sends, receives, longest, unacked, new Waiter(wait), whenClosed),
+        showsRoom ? readiness : null);
   }
 
   private @Nullable RdmaRma makeRma(Hello peer, Waiter waiter) {
@@ -235,7 +242,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   }
 
   private void wake() {
-    sender.wake();
+    senders.wake();
     receiver.wake();
     RdmaRma access = rma;
     if (access != null) {
@@ -251,6 +258,11 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public void onProgress() {
     wake();
+  }
+
+  @Override
+  public void onRoom() {
+    senders.wake();
   }
 
   @Override
@@ -464,11 +476,21 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   @Override
   public Sender sender() {
+    checkCanSend();
+    return senders.first().checked();
+  }
+
+  @Override
+  public Sender newSender() {
+    checkCanSend();
+    return senders.open();
+  }
+
+  private void checkCanSend() {
     if (!agreement.canSend()) {
       throw new IllegalStateException(
           "the connection is simplex, and this side only receives: " + uri);
     }
-    return sender.checked();
   }
 
   @Override
@@ -503,7 +525,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public RegisteredMemory register(MemorySegment memory) {
     try {
-      return sender.register(resources.device().domain(), memory);
+      return registrations.register(resources.device().domain(), memory);
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri, e);
     }
@@ -527,19 +549,19 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public ConnectionCounters counters() {
     return new ConnectionCounters(
-        sender.messages(),
-        sender.bytes(),
+        senders.messages(),
+        senders.bytes(),
         channel.inbox().messagesTaken(),
         channel.inbox().bytesTaken(),
-        sender.stalls(),
+        senders.stalls(),
         channel.reports(),
         OptionalLong.empty(), // the device retransmits, and counts that per port
         OptionalLong.empty(), // the peer's device wakes the peer's threads
-        sender.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
+        senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
   }
 
-  RdmaSender ownSender() {
-    return sender;
+  RdmaRegistrations registrations() {
+    return registrations;
   }
 
   Lifecycle life() {
@@ -573,7 +595,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     }
     wake();
     // threads leave their blocking calls before the queues are destroyed
-    sender.awaitNoWaiters(PATIENCE_NANOS);
+    senders.awaitNoWaiters(PATIENCE_NANOS);
     receiver.awaitNoWaiters(PATIENCE_NANOS);
     RdmaRma access = rma;
     if (access != null) {
@@ -611,7 +633,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
         this::stopQueuePair,
         () -> receives.remove(channel));
     @Nullable AutoCloseable[] programs = {
-      channel::closeReceives, sender::closeRegistrations, rma == null ? null : rma::close
+      channel::closeReceives, registrations::close, rma == null ? null : rma::close
     };
     @Nullable AutoCloseable[] devices = {
       resources::destroyQueuePair,

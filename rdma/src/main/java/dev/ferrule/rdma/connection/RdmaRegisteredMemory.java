@@ -8,27 +8,29 @@ import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Registered memory of the program, which the device accesses directly. */
 final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations.Source {
 
-  private final RdmaSender sender;
+  private final RdmaRegistrations registrations;
   private final MemorySegment segment;
   private final MemoryRegion region;
-  private volatile long lastUse;
+  private final AtomicLong lastUse = new AtomicLong();
   private volatile boolean accessed;
   private volatile boolean closed;
 
-  RdmaRegisteredMemory(RdmaSender sender, ProtectionDomain domain, MemorySegment segment) {
+  RdmaRegisteredMemory(
+      RdmaRegistrations registrations, ProtectionDomain domain, MemorySegment segment) {
     Registrations.check(segment);
-    this.sender = sender;
+    this.registrations = registrations;
     this.segment = segment;
     // an RDMA READ writes to it
     this.region = domain.register(segment, segment.isReadOnly() ? 0 : AccessFlags.LOCAL_WRITE);
   }
 
-  boolean belongsTo(RdmaSender candidate) {
-    return sender == candidate;
+  boolean belongsTo(RdmaRegistrations candidate) {
+    return registrations == candidate;
   }
 
   /** Throws if the memory may no longer be used. */
@@ -51,8 +53,12 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
     return region.localKey();
   }
 
-  void used(long id) {
-    lastUse = id;
+  /**
+   * Records a message from it, by its number in the send queue. By any sender: another one may have
+   * recorded a later message.
+   */
+  void used(long number) {
+    long ignored = lastUse.accumulateAndGet(number, Math::max);
   }
 
   /** Marks it as used for remote memory access. */
@@ -71,9 +77,9 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
   public void close() {
     if (!closed) {
       closed = true;
-      sender.awaitUnused(lastUse, accessed);
+      registrations.awaitUnused(lastUse.get(), accessed);
       deregister();
-      sender.forget(this);
+      registrations.forget(this);
     }
   }
 

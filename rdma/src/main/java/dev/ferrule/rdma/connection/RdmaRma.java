@@ -184,7 +184,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
   @Override
   protected RdmaRegisteredMemory local(RegisteredMemory memory) {
-    return connection.ownSender().own(memory);
+    return connection.registrations().own(memory);
   }
 
   @Override

@@ -5,42 +5,42 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSender;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.SingleThreadedUse;
-import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
-import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** The sender of a connection: claims, sends and batches over a {@link SendQueue}. */
+/** A sender: claims, sends and batches over an {@link Outbox} of the connection's queue. */
 final class RdmaSender extends AbstractSender {
 
   private static final int REGIONS_AT_ONCE = 64;
-  private static final long UNUSED_PAUSE_NANOS = 20_000;
 
   private final RdmaConnection connection;
   private final SendQueue queue;
+  private final Outbox outbox;
   private final ReceiveQueue receives; // polled for credits
   private final Waiter waiter;
   private final int maxRegions;
   private final RoomCondition roomCondition = new RoomCondition();
   private final CompletionCondition completionCondition = new CompletionCondition();
-  private final Set<RdmaRegisteredMemory> registrations = ConcurrentHashMap.newKeySet();
-  private final Object registering = new Object();
   private final SingleThreadedUse use;
   private final Sender checked;
+  private final @Nullable Consumer<RdmaSender> whenClosed; // null: it is closed with the connection
 
+  private final List<RdmaSendRegion> regions = new ArrayList<>();
   private RdmaSendRegion[] idle = {}; // a stack: the last used region is the warmest in the cache
   private int idleCount;
-  private int regions;
   private int requestedLength; // what a waiting thread has requested
   private boolean requestedMemory;
   private int reservedLine; // the result
@@ -49,23 +49,34 @@ final class RdmaSender extends AbstractSender {
 
   private long bytesStaged;
   private long bytesPublished;
-  private long published;
+  private boolean closed; // by the program
 
+  /**
+   * Creates a sender.
+   *
+   * @param name the beginning of its name in exceptions, as in "the sender of "
+   * @param unacked the maximum number of unacknowledged messages
+   * @param whenClosed called when the program has closed it; null if it cannot do so
+   */
   RdmaSender(
       RdmaConnection connection,
+      String name,
       SendQueue queue,
       ReceiveQueue receives,
       int maxMessageSize,
       int unacked,
-      Waiter waiter) {
+      Waiter waiter,
+      @Nullable Consumer<RdmaSender> whenClosed) {
     super(maxMessageSize);
-    this.use = new SingleThreadedUse(() -> "the sender of " + connection.uri());
+    this.use = new SingleThreadedUse(() -> name + connection.uri());
     this.checked = use.check(this);
     this.connection = connection;
     this.queue = queue;
+    this.outbox = queue.newOutbox();
     this.receives = receives;
     this.maxRegions = unacked;
     this.waiter = waiter;
+    this.whenClosed = whenClosed;
   }
 
   @Override
@@ -76,6 +87,13 @@ final class RdmaSender extends AbstractSender {
   @Override
   protected void checkOpen() {
     connection.life().checkOpen();
+    checkNotClosed();
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("the sender is closed");
+    }
   }
 
   @Override
@@ -94,11 +112,12 @@ final class RdmaSender extends AbstractSender {
 
   /** Adds regions. Their number is bounded by the messages that may be unacknowledged. */
   private void addRegions() {
-    int count = Math.min(REGIONS_AT_ONCE, maxRegions - regions);
-    regions += count;
-    idle = new RdmaSendRegion[regions];
+    int count = Math.min(REGIONS_AT_ONCE, maxRegions - regions.size());
+    idle = new RdmaSendRegion[regions.size() + count];
     for (int i = 0; i < count; i++) {
-      idle[idleCount++] = new RdmaSendRegion(this);
+      RdmaSendRegion region = new RdmaSendRegion(this);
+      regions.add(region);
+      idle[idleCount++] = region;
     }
   }
 
@@ -112,7 +131,7 @@ final class RdmaSender extends AbstractSender {
     try {
       region.takeBack();
       idle[idleCount++] = region;
-      queue.unreserve(region.line(), region.length());
+      outbox.unreserve(region.line(), region.length());
     } finally {
       use.end();
     }
@@ -121,9 +140,9 @@ final class RdmaSender extends AbstractSender {
   /** Stages the message of a region. {@link #publish} posts it. */
   @Override
   public long stage(SendRegion candidate, int length) {
-    connection.life().checkOpen();
+    checkOpen();
     if (!(candidate instanceof RdmaSendRegion region) || !region.belongsTo(this)) {
-      throw new IllegalArgumentException("the region was claimed from another connection");
+      throw new IllegalArgumentException("the region was claimed from another sender");
     }
     region.checkSendable(length);
     region.takeBack();
@@ -133,34 +152,25 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    connection.life().checkOpen();
-    RdmaRegisteredMemory registered = own(memory);
+    checkOpen();
+    RdmaRegisteredMemory registered = connection.registrations().own(memory);
     MemorySegment segment = registered.segment();
     if (length <= queue.inlineMax()) {
       return send(segment, offset, length); // the device copies inline messages too, but unchecked
     }
     Objects.checkFromIndexSize(offset, (long) length, segment.byteSize());
     checkLength(length);
-    if (queue.reserve(length, false) == FULL) {
+    if (outbox.reserve(length, false) <= FULL) {
       stalled();
       awaitRoom(length, false, false, 0);
       checkStillOpen(registered, length);
     }
     foundRoom(length);
     bytesStaged += length;
-    queue.stageRegistered(segment.address() + offset, length, registered.localKey());
+    outbox.stageRegistered(segment.address() + offset, length, registered.localKey());
     publish();
-    registered.used(queue.lastId());
-    return queue.lastId();
-  }
-
-  /** Checks that memory is registered with this connection. */
-  RdmaRegisteredMemory own(RegisteredMemory memory) {
-    if (!(memory instanceof RdmaRegisteredMemory registered) || !registered.belongsTo(this)) {
-      throw new IllegalArgumentException("the memory was registered with another connection");
-    }
-    registered.checkOpen();
-    return registered;
+    registered.used(outbox.lastNumber());
+    return outbox.lastId();
   }
 
   @Override
@@ -173,7 +183,7 @@ final class RdmaSender extends AbstractSender {
   /** Copies a message to the send memory. {@link #publish} posts it. */
   @Override
   public long stage(MemorySegment source, long offset, long length) {
-    connection.life().checkOpen();
+    checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
@@ -188,7 +198,7 @@ final class RdmaSender extends AbstractSender {
       throw connection.life().isReleased() ? connection.life().exception(e) : e;
     } finally {
       if (!copied) {
-        queue.unreserve(line, size); // the source may be closed, or confined to another thread
+        outbox.unreserve(line, size); // the source may be closed, or confined to another thread
       }
     }
     return stage(line, size, size);
@@ -197,10 +207,10 @@ final class RdmaSender extends AbstractSender {
   /** Stages a message, and posts the batch if it has the maximum length of one call. */
   private long stage(int line, int reservedLength, int length) {
     bytesStaged += length;
-    if (!queue.stage(line, reservedLength, length)) {
+    if (!outbox.stage(line, reservedLength, length)) {
       publish();
     }
-    return queue.lastId();
+    return outbox.lastId();
   }
 
   /**
@@ -210,7 +220,7 @@ final class RdmaSender extends AbstractSender {
     try {
       registered.checkOpen();
     } catch (IllegalStateException e) {
-      queue.unreserve(SendQueue.NO_LINES, length);
+      outbox.unreserve(SendQueue.NO_LINES, length);
       throw e;
     }
   }
@@ -219,27 +229,26 @@ final class RdmaSender extends AbstractSender {
   @Override
   protected void publish() {
     bytesPublished = bytesStaged;
-    boolean taken = queue.publish();
-    published = queue.lastId();
-    if (!taken) {
+    if (!outbox.publish()) {
       throw connection.life().exception(null);
     }
   }
 
   @Override
   public int staged() {
-    return queue.staged();
+    return outbox.staged();
   }
 
   @Override
   protected long lastId() {
-    return queue.lastId();
+    return outbox.lastId();
   }
 
   @Override
   public boolean isComplete(long id) {
+    checkNotClosed();
     checkId(id);
-    return id <= published && queue.isComplete(id);
+    return outbox.isComplete(id);
   }
 
   @Override
@@ -256,11 +265,12 @@ final class RdmaSender extends AbstractSender {
   }
 
   private boolean await(long id, boolean bounded, long deadline) {
+    checkNotClosed();
     checkId(id);
-    if (id > published) {
+    if (id > outbox.posted()) {
       flush();
     }
-    if (queue.isComplete(id)) {
+    if (outbox.isComplete(id)) {
       return true;
     }
     awaitedId = id;
@@ -269,11 +279,11 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   protected int reserve(int length) {
-    int line = queue.reserve(length, true);
-    if (line == FULL && receives.poll()) {
-      line = queue.reserve(length, true); // credits may have arrived
+    int line = outbox.reserve(length, true);
+    if (line <= FULL && receives.poll()) {
+      line = outbox.reserve(length, true); // credits may have arrived
     }
-    return line;
+    return Math.max(line, FULL);
   }
 
   @Override
@@ -289,7 +299,8 @@ final class RdmaSender extends AbstractSender {
   }
 
   /**
-   * Waits for buffer space: for completions, and for credits, which arrive with received messages.
+   * Waits for buffer space: for completions, for credits, which arrive with received messages, and
+   * for other senders.
    */
   private final class RoomCondition implements EventCondition {
 
@@ -297,16 +308,12 @@ final class RdmaSender extends AbstractSender {
     public boolean isReady() {
       connection.life().checkOpen();
       receives.poll();
-      reservedLine = queue.reserve(requestedLength, requestedMemory);
-      if (reservedLine == FULL && !queue.isAnythingOut()) {
-        // everything may have been returned between the two checks
-        reservedLine = queue.reserve(requestedLength, requestedMemory);
-        if (reservedLine == FULL) {
-          connection.life().checkOpen();
-          throw new IllegalStateException(
-              "all buffers are claimed by this program: send or abort some regions before claiming"
-                  + " more");
-        }
+      reservedLine = outbox.reserve(requestedLength, requestedMemory);
+      if (reservedLine == SendQueue.HELD) {
+        connection.life().checkOpen();
+        throw new IllegalStateException(
+            "all buffers are claimed by this program: send or abort some regions before claiming"
+                + " more");
       }
       return reservedLine != FULL;
     }
@@ -314,7 +321,7 @@ final class RdmaSender extends AbstractSender {
     @Override
     public void arm() {
       receives.arm();
-      queue.arm();
+      outbox.armForRoom();
     }
 
     @Override
@@ -333,7 +340,7 @@ final class RdmaSender extends AbstractSender {
 
     @Override
     public boolean isReady() {
-      if (queue.isComplete(awaitedId)) {
+      if (outbox.isComplete(awaitedId)) {
         return true;
       }
       connection.life().checkOpen();
@@ -351,60 +358,36 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  RdmaRegisteredMemory register(ProtectionDomain domain, MemorySegment memory) {
-    synchronized (registering) {
-      connection.life().checkOpen(); // later registrations are closed with the connection
-      RdmaRegisteredMemory registered = new RdmaRegisteredMemory(this, domain, memory);
-      registrations.add(registered);
-      return registered;
-    }
-  }
-
-  /**
-   * Waits, before memory is deregistered, until no outstanding work request uses it. A peer that
-   * receives nothing must not block this without limit: after a timeout the connection ends.
-   */
-  void awaitUnused(long id, boolean accessed) {
-    long deadline = System.nanoTime() + connection.patienceNanos();
-    long lastAccess = accessed ? queue.accesses().lastRequest() : 0;
-    // also while another thread closes the connection, which waits for the same condition
-    while (queue.accesses().isUsable() && isUsed(id, lastAccess)) {
-      if (deadline - System.nanoTime() < 0) {
-        connection
-            .life()
-            .lost(
-                "timed out closing registered memory: the peer has not acknowledged the last"
-                    + " message from it, or the last access to it, within closeTimeout");
-        return;
-      }
-      Threads.pause(UNUSED_PAUSE_NANOS);
-    }
-  }
-
-  private boolean isUsed(long id, long lastAccess) {
-    return (id <= queue.lastId() && !queue.isComplete(id))
-        || !queue.accesses().isRetired(lastAccess);
-  }
-
-  void forget(RdmaRegisteredMemory registered) {
-    registrations.remove(registered);
-  }
-
-  void closeRegistrations() {
-    synchronized (registering) {
-      registrations.forEach(RdmaRegisteredMemory::deregister);
-    }
-  }
-
-  /** Requests completions and credits to be shown by the readiness. */
+  /** Requests completions, credits and space of other senders to be shown by the readiness. */
   @Override
   protected void requestRoom() {
-    if (requestsRoom) {
-      receives.disarm(); // the request before this one
-    }
+    withdrawRequest(); // the request before this one
     requestsRoom = true;
     receives.arm();
-    queue.arm();
+    outbox.armForRoom();
+  }
+
+  private void withdrawRequest() {
+    if (requestsRoom) {
+      requestsRoom = false;
+      receives.disarm();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed || whenClosed == null) {
+      return;
+    }
+    if (!connection.hasEnded()) {
+      flush();
+      regions.stream().filter(RdmaSendRegion::isLent).forEach(this::abort);
+    }
+    closed = true;
+    foundRoom(maxMessageSize()); // it waits for none any more
+    withdrawRequest();
+    outbox.close();
+    whenClosed.accept(this);
   }
 
   void wake() {
@@ -417,7 +400,7 @@ final class RdmaSender extends AbstractSender {
   }
 
   long messages() {
-    return published;
+    return outbox.posted();
   }
 
   long bytes() {

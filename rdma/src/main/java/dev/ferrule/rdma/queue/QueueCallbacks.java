@@ -12,6 +12,11 @@ public interface QueueCallbacks {
   /** Called on progress that a thread may wait for: a message, or credit. */
   void onProgress();
 
+  /** Called when a sender has made space, or its completion due, for which other senders wait. */
+  default void onRoom() {
+    onProgress(); // wakes them too
+  }
+
   /** Called on the goodbye of the peer. */
   void onGoodbye();
 

@@ -11,7 +11,7 @@ import java.util.function.IntConsumer;
  * completion retires all requests before it, since a queue pair completes in order.
  *
  * <p><b>Threads:</b> under the send queue's lock, except {@link #completedId} and {@link
- * #completedOperation}, and {@link #sent} by the sending thread.
+ * #completedOperation}.
  */
 final class SendLedger {
 

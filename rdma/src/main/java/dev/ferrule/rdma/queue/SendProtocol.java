@@ -23,7 +23,10 @@ public interface SendProtocol {
    */
   boolean tryReserve(int length);
 
-  /** {@return how many messages may be reserved that are neither sent nor staged, a constant} */
+  /**
+   * {@return how many messages of one sender may be reserved that are neither sent nor staged, a
+   * constant}
+   */
   default int maxClaimed() {
     return Integer.MAX_VALUE;
   }

@@ -12,14 +12,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The send queue of a connection, with its completions and its send memory.
+ * The send queue of a connection, with its completions and its send memory. Its senders share it,
+ * each with an {@link Outbox}.
  *
  * <p>Work requests, including control messages, are numbered in posting order; {@link SendLedger}
  * records them. An unsignaled request is awaited by posting a signaled zero-length RDMA WRITE
  * behind it, which does not involve the peer's program.
  *
- * <p><b>Threads:</b> the connection's sender calls most methods; any thread may call {@link
- * #sendReport}, {@link #probe} and {@link #close}. A lock protects the state.
+ * <p><b>Threads:</b> any thread may call. A lock protects the state; a sender that waits for space
+ * does not hold it.
  */
 public final class SendQueue {
 
@@ -28,8 +29,14 @@ public final class SendQueue {
   /** The maximum number of work requests posted at a time. */
   public static final int MAX_CHAIN = 64;
 
-  /** The result of {@link #reserve} if there is no space. */
+  /** The result of {@link Outbox#reserve} if there is no space. */
   public static final int FULL = AbstractSender.FULL;
+
+  /**
+   * The result of {@link Outbox#reserve} if the sender itself holds the space, so that there will
+   * be none before it sends or releases something.
+   */
+  public static final int HELD = FULL - 1;
 
   /** The line of a message without bytes in the send memory. */
   public static final int NO_LINES = -1;
@@ -61,7 +68,6 @@ public final class SendQueue {
   private final LineAllocator lines;
   private final SendChain chain = new SendChain(MAX_CHAIN);
   private final SendChain controlChain = new SendChain(1);
-  private final StagedMessages staged = new StagedMessages();
   private final SpinLock lock = new SpinLock();
   private final QueueCallbacks callbacks;
   private final EventRequest event;
@@ -70,7 +76,9 @@ public final class SendQueue {
   private final SendLedger ledger;
   private final SendFailures failures;
   private final OneSidedOperations accesses;
-  private int reserved; // reserved messages that are not posted yet
+  private int reserved; // messages of all senders that are reserved but not posted
+  private int outboxes;
+  private boolean roomAwaited; // whether a sender may wait for space that another one holds
   private boolean closed;
 
   private volatile boolean reporting = true; // until a side has said goodbye
@@ -112,38 +120,69 @@ public final class SendQueue {
   }
 
   /**
-   * Reserves space for a message: memory, a work request, and resources of the peer.
+   * Creates the outbox of a sender.
    *
-   * @param length the message's length in bytes
-   * @param needsMemory whether it needs send memory
-   * @return its first line, {@link #NO_LINES} or {@link #FULL}
+   * @return an empty outbox, to be closed
    */
-  public int reserve(int length, boolean needsMemory) {
+  public Outbox newOutbox() {
+    lock.lock();
+    try {
+      outboxes++;
+    } finally {
+      lock.unlock();
+    }
+    return new Outbox(this, unacked);
+  }
+
+  void closeOutbox() {
+    lock.lock();
+    try {
+      outboxes--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Reserves space for a message of a sender; see {@link Outbox#reserve}. */
+  int reserve(Outbox sender, int length, boolean needsMemory) {
     int result;
     lock.lock();
     try {
-      result = tryReserve(length, needsMemory);
+      result = tryReserve(sender, length, needsMemory);
       if (result == FULL) {
         poll();
-        result = tryReserve(length, needsMemory);
+        result = tryReserve(sender, length, needsMemory);
       }
-      if (result == FULL && !ledger.isCompletionDue()) {
-        signalLast(Long.MAX_VALUE); // or no completion would ever free space
+      if (result == FULL) {
+        result = findCause(sender, length, needsMemory);
       }
     } finally {
       lock.unlock();
     }
     failures.report();
-    if (result == FULL) {
+    if (result <= FULL) {
       sendReport(); // it may request buffer space
     }
     return result;
   }
 
-  private int tryReserve(int length, boolean needsMemory) {
+  /** Returns the result of a reservation that has found no space. */
+  private int findCause(Outbox sender, int length, boolean needsMemory) {
+    if (!ledger.isCompletionDue()) {
+      signalLast(Long.MAX_VALUE); // or no completion would ever free space
+    }
+    if (isAnythingOut(sender)) {
+      return FULL;
+    }
+    // the peer may have returned everything after the last attempt
+    int result = tryReserve(sender, length, needsMemory);
+    return result == FULL ? HELD : result;
+  }
+
+  private int tryReserve(Outbox sender, int length, boolean needsMemory) {
     if (closed
         || reserved + ledger.unacknowledged() >= unacked
-        || isClaimLimitReached()
+        || isClaimLimitReached(sender)
         || !protocol.tryReserve(length)) {
       return FULL;
     }
@@ -156,104 +195,85 @@ public final class SendQueue {
       }
     }
     reserved++;
+    sender.addReserved(1);
     return line;
   }
 
-  /**
-   * Returns whether the program holds as many messages as it may; staged ones are as good as sent.
-   */
-  private boolean isClaimLimitReached() {
-    return reserved - staged.count() >= protocol.maxClaimed();
+  private boolean isClaimLimitReached(Outbox sender) {
+    return sender.claimed() >= protocol.maxClaimed();
   }
 
   /**
-   * {@return whether anything is outstanding that will free space: false if all space is reserved
-   * by this side}
+   * Returns whether anything can free space for a sender without its doing: the peer, or another
+   * sender.
    */
-  public boolean isAnythingOut() {
-    lock.lock();
-    try {
-      return ledger.unacknowledged() != 0 || !(isClaimLimitReached() || protocol.isAllBack());
-    } finally {
-      lock.unlock();
-    }
+  private boolean isAnythingOut(Outbox sender) {
+    return !isClaimLimitReached(sender)
+        && (ledger.unacknowledged() != 0 || reserved != sender.reserved() || !protocol.isAllBack());
   }
 
-  /**
-   * Releases the space of a reservation.
-   *
-   * @param line the result of {@link #reserve}
-   * @param length the reserved length in bytes
-   */
-  public void unreserve(int line, int length) {
+  /** Releases the space of a sender's reservation; see {@link Outbox#unreserve}. */
+  void unreserve(Outbox sender, int line, int length) {
+    boolean awaited;
     lock.lock();
     try {
       reserved--;
+      sender.addReserved(-1);
       protocol.unreserve(length);
       if (line >= 0) {
         lines.release(line);
       }
+      awaited = roomAwaited;
+      roomAwaited = false; // each thread that is woken in vain arms again
     } finally {
       lock.unlock();
     }
+    if (awaited) {
+      callbacks.onRoom();
+    }
   }
 
-  /**
-   * Stages a message in the send memory.
-   *
-   * @param line the result of {@link #reserve}
-   * @param reservedLength the reserved length in bytes
-   * @param length the message's length in bytes, at most the reserved length
-   * @return whether more can be staged before {@link #publish}
-   */
-  public boolean stage(int line, int reservedLength, int length) {
-    long address = memory.messages().address() + Math.max(line, 0) * (long) LINE;
-    return staged.add(line, address, reservedLength, length, memory.localKey());
+  /** Returns the address of a message in the send memory. */
+  long address(int line) {
+    return memory.messages().address() + Math.max(line, 0) * (long) LINE;
   }
 
-  /**
-   * Stages a message in registered memory of the program, after its reservation.
-   *
-   * @param address the address of the message
-   * @param length its length in bytes, as reserved
-   * @param key the local key of the memory
-   * @return whether more can be staged before {@link #publish}
-   */
-  public boolean stageRegistered(long address, int length, int key) {
-    return staged.add(NO_LINES, address, length, length, key);
+  /** Returns the local key of the send memory. */
+  int memoryKey() {
+    return memory.localKey();
   }
 
-  /** {@return the number of staged messages} */
-  public int staged() {
-    return staged.count();
-  }
-
-  /**
-   * Posts the staged messages, with one doorbell.
-   *
-   * @return whether posting succeeded; if not, the connection has ended
-   */
-  public boolean publish() {
+  /** Posts the staged messages of a sender; see {@link Outbox#publish}. */
+  boolean publish(Outbox sender) {
     boolean taken = true;
+    boolean awaited = false;
     lock.lock();
     try {
-      if (staged.count() > 0) {
-        taken = !closed && post();
+      if (sender.staged() > 0) {
+        // a thread that waited for claims of other senders now waits for completions
+        awaited = roomAwaited && ledger.unacknowledged() == 0;
+        roomAwaited &= !awaited;
+        taken = !closed && post(sender);
       }
-      staged.clear();
+      sender.messages().clear();
     } finally {
       lock.unlock();
     }
     failures.report();
+    if (awaited) {
+      callbacks.onRoom();
+    }
     return taken;
   }
 
-  private boolean post() {
+  private boolean post(Outbox sender) {
     SendOperation operation = protocol.messageOperation();
+    StagedMessages staged = sender.messages();
     int count = staged.count();
     for (int i = 0; i < count; i++) {
       int length = staged.length(i);
       long number = ledger.addMessage(staged.line(i), length, length >= LONG_MESSAGE);
+      sender.addPosted(ledger.sent());
       int flags =
           (ledger.isSignaled(number) ? SendChain.SIGNALED : 0)
               | (length <= inlineMax ? SendChain.INLINE : 0);
@@ -263,19 +283,15 @@ public final class SendQueue {
     int result = queuePair.post(chain, 0, count);
     failures.posted(result);
     reserved -= count;
+    sender.addReserved(-count);
     return result >= 0;
-  }
-
-  /** {@return the id of the last staged or posted message; ids count from 1} */
-  public long lastId() {
-    return ledger.sent() + staged.count();
   }
 
   /**
    * Returns whether the peer's device has acknowledged a message. Polls for completions if
    * necessary.
    *
-   * @param id the id of a posted message
+   * @param id the id of a posted message, which counts those of all senders from 1
    * @return whether it has
    */
   public boolean isComplete(long id) {
@@ -519,6 +535,20 @@ public final class SendQueue {
   /** Requests an event at the next completion. */
   public void arm() {
     event.make();
+  }
+
+  /**
+   * Requests an event at the next completion; and that threads are woken when a sender releases
+   * space, or posts the first message whose completion will.
+   */
+  void armForRoom() {
+    lock.lock();
+    try {
+      roomAwaited = outboxes > 1;
+    } finally {
+      lock.unlock();
+    }
+    arm();
   }
 
   /** Handles a requested event: wakes the threads that wait for completions. */

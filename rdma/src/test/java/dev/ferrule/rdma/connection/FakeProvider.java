@@ -37,6 +37,9 @@ final class FakeProvider implements RdmaProtocol {
   /** Whether the connection has a handshake. */
   volatile boolean hasHandshake = true;
 
+  /** The sending half of the connections; by default one that never sends. */
+  volatile SendProtocol sends = mock(SendProtocol.class);
+
   /** The error that occurs once when a client's hello is checked. */
   volatile @Nullable Error fault;
 
@@ -178,7 +181,7 @@ final class FakeProvider implements RdmaProtocol {
   private final class Messages extends IdleChannel {
 
     Messages(Parts parts) {
-      super(parts, mock(SendProtocol.class), 8);
+      super(parts, sends, 8);
       if (messageCame) {
         deliver(0, 0);
       }

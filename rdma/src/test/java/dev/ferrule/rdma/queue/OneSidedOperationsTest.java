@@ -34,6 +34,7 @@ class OneSidedOperationsTest {
               64,
               callbacks),
           new FakeProtocol(1000));
+  private final Outbox outbox = sends.newOutbox();
   private final OneSidedOperations queue = sends.accesses();
   private final Memory memory = new Memory();
   private final Registration registration = new Registration();
@@ -183,12 +184,12 @@ class OneSidedOperationsTest {
     assertThat(post(true, 8, PIECES + 1)).isEqualTo(OneSidedOperations.Result.FULL);
 
     for (int i = 0; i < UNACKED; i++) {
-      int line = sends.reserve(1, true);
-      assertThat(line).isNotEqualTo(SendQueue.FULL);
-      sends.stage(line, 1, 1);
+      int line = outbox.reserve(1, true);
+      assertThat(line).isGreaterThan(SendQueue.FULL);
+      outbox.stage(line, 1, 1);
     }
-    assertThat(sends.publish()).isTrue();
-    assertThat(sends.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.publish()).isTrue();
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
     complete(device.sends().get(0));
 
     assertThat(post(true, 8, PIECES + 1)).isEqualTo(OneSidedOperations.Result.POSTED);
@@ -214,9 +215,9 @@ class OneSidedOperationsTest {
 
   @Test
   void theCompletionOfALaterAccessAcknowledgesAMessage() {
-    int line = sends.reserve(1, true);
-    sends.stage(line, 1, 1);
-    sends.publish();
+    int line = outbox.reserve(1, true);
+    outbox.stage(line, 1, 1);
+    outbox.publish();
     post(true, 8, 1);
 
     complete(device.lastSend());

@@ -150,45 +150,44 @@ class SendQueueProtocolTest {
 
   @Test
   void shouldPassTheReservedLengthOfAShorterMessage() {
-    SendQueue queue = queue(-1);
-    int first = queue.reserve(100, true);
-    int second = queue.reserve(64, true);
+    Outbox outbox = queue(-1).newOutbox();
+    int first = outbox.reserve(100, true);
+    int second = outbox.reserve(64, true);
 
-    queue.stage(second, 64, 10);
-    queue.stage(first, 100, 100);
-    assertThat(queue.publish()).isTrue();
+    outbox.stage(second, 64, 10);
+    outbox.stage(first, 100, 100);
+    assertThat(outbox.publish()).isTrue();
 
     assertThat(protocol.prepared).containsExactly("0: 10 of 64", "1: 100 of 100");
     assertThat(posted).extracting(Posted::length).containsExactly(10, 100);
     assertThat(protocol.left).isEqualTo(200 - 110);
-    assertThat(queue.isAnythingOut()).isTrue();
+    assertThat(outbox.reserve(MEMORY, true)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void shouldReserveNothingOfThePeerIfNoLinesAreFree() {
-    SendQueue queue = queue(-1);
-    int first = queue.reserve(1, true);
-    int second = queue.reserve(3 * SendQueue.LINE - 63, true);
+    Outbox outbox = queue(-1).newOutbox();
+    int first = outbox.reserve(1, true);
+    int second = outbox.reserve(3 * SendQueue.LINE - 63, true);
     int left = protocol.left;
 
-    assertThat(queue.reserve(2 * SendQueue.LINE, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(2 * SendQueue.LINE, true)).isEqualTo(SendQueue.FULL);
 
     assertThat(protocol.left).isEqualTo(left);
-    queue.unreserve(first, 1);
-    queue.unreserve(second, 3 * SendQueue.LINE - 63);
+    outbox.unreserve(first, 1);
+    outbox.unreserve(second, 3 * SendQueue.LINE - 63);
     assertThat(protocol.isAllBack()).isTrue();
-    assertThat(queue.isAnythingOut()).isFalse();
   }
 
   @Test
   void shouldBeFullIfThePeerIsAndReserveNoLines() {
-    SendQueue queue = queue(-1);
+    Outbox outbox = queue(-1).newOutbox();
     protocol.left = 10;
 
-    assertThat(queue.reserve(11, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(11, true)).isEqualTo(SendQueue.FULL);
 
     protocol.left = MEMORY;
-    assertThat(queue.reserve(MEMORY, true)).isZero();
+    assertThat(outbox.reserve(MEMORY, true)).isZero();
   }
 
   @Test

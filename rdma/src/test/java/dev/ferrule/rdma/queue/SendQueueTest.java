@@ -27,6 +27,7 @@ class SendQueueTest {
   private final RecordingCallbacks callbacks = new RecordingCallbacks();
   private FakeProtocol protocol = new FakeProtocol(PLENTY);
   private SendQueue queue = queue(-1);
+  private Outbox outbox = queue.newOutbox();
 
   private SendQueue queue(int inline) {
     return queue(UNACKED, inline, callbacks);
@@ -38,17 +39,22 @@ class SendQueueTest {
         protocol);
   }
 
+  private void use(SendQueue one) {
+    queue = one;
+    outbox = one.newOutbox();
+  }
+
   private void useCredits(int credits) {
     protocol = new FakeProtocol(credits);
-    queue = queue(-1);
+    use(queue(-1));
   }
 
   private void send(int count) {
     for (int i = 0; i < count; i++) {
-      int line = queue.reserve(1, true);
-      assertThat(line).isNotEqualTo(SendQueue.FULL);
-      queue.stage(line, 1, 1);
-      assertThat(queue.publish()).isTrue();
+      int line = outbox.reserve(1, true);
+      assertThat(line).isGreaterThan(SendQueue.FULL);
+      outbox.stage(line, 1, 1);
+      assertThat(outbox.publish()).isTrue();
     }
   }
 
@@ -56,7 +62,7 @@ class SendQueueTest {
   private void postAllEmptyWrites() {
     for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
       send(1);
-      assertThat(queue.isComplete(queue.lastId())).isFalse();
+      assertThat(queue.isComplete(outbox.lastId())).isFalse();
     }
   }
 
@@ -74,89 +80,86 @@ class SendQueueTest {
   void aMessageWithoutCreditFindsTheQueueFull() {
     useCredits(3);
     send(3);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(queue.isAnythingOut()).isTrue();
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
 
     protocol.grant();
 
     send(1);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void withUnlimitedCreditsOnlyAcknowledgementsLimitMessages() {
     useCredits(FakeProtocol.UNLIMITED);
     send(UNACKED);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void unacknowledgedMessagesAreLimited() {
     send(UNACKED);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
 
     device.sent(completions, SIGNAL_INTERVAL);
 
     send(SIGNAL_INTERVAL);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void aReservationHoldsItsSpaceUntilItIsReleased() {
-    int line = queue.reserve(1, true);
+    int line = outbox.reserve(1, true);
     for (int i = 1; i < UNACKED; i++) {
-      assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+      assertThat(outbox.reserve(1, true)).isGreaterThan(SendQueue.FULL);
     }
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(queue.isAnythingOut()).as("the peer cannot free any").isFalse();
+    assertThat(outbox.reserve(1, true)).as("the peer cannot free any").isEqualTo(SendQueue.HELD);
 
-    queue.unreserve(line, 1);
+    outbox.unreserve(line, 1);
 
-    assertThat(queue.reserve(1, true)).isEqualTo(line);
+    assertThat(outbox.reserve(1, true)).isEqualTo(line);
   }
 
   @Test
   void claimsAreLimitedSeparatelyAndStagedMessagesAreNoClaims() {
     protocol.maxClaimed = 2;
     for (int i = 0; i < 5; i++) {
-      assertThat(queue.reserve(1, true)).isEqualTo(i);
-      queue.stage(i, 1, 1);
+      assertThat(outbox.reserve(1, true)).isEqualTo(i);
+      outbox.stage(i, 1, 1);
     }
-    assertThat(queue.reserve(1, true)).isEqualTo(5);
-    assertThat(queue.reserve(1, true)).isEqualTo(6);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(queue.isAnythingOut()).as("the peer cannot help").isFalse();
+    assertThat(outbox.reserve(1, true)).isEqualTo(5);
+    assertThat(outbox.reserve(1, true)).isEqualTo(6);
+    assertThat(outbox.reserve(1, true)).as("the peer cannot help").isEqualTo(SendQueue.HELD);
 
-    queue.unreserve(6, 1);
+    outbox.unreserve(6, 1);
 
-    assertThat(queue.reserve(1, true)).isEqualTo(6);
+    assertThat(outbox.reserve(1, true)).isEqualTo(6);
   }
 
   @Test
   void aReservationTakesCredit() {
     useCredits(2);
-    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
-    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isNotNegative();
+    assertThat(outbox.reserve(1, true)).isNotNegative();
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.HELD);
   }
 
   @Test
   void aMessageFindsTheQueueFullUntilMemoryIsFree() {
     int all = LINES * SendQueue.LINE;
-    int line = queue.reserve(all - 1, true);
+    int line = outbox.reserve(all - 1, true);
     assertThat(line).isZero();
-    queue.stage(line, all - 1, all - 1);
-    queue.publish();
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(queue.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
-    assertThat(queue.reserve(1, false)).isEqualTo(SendQueue.NO_LINES);
+    outbox.stage(line, all - 1, all - 1);
+    outbox.publish();
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
+    assertThat(outbox.reserve(1, false)).isEqualTo(SendQueue.NO_LINES);
 
     assertThat(device.lastSend().operation())
         .as("an unsignaled message is followed by a signaled WRITE")
         .isEqualTo(ScriptedDevice.RDMA_WRITE);
     device.sent(completions, device.lastSend().id());
 
-    assertThat(queue.reserve(all, true)).isZero();
+    assertThat(outbox.reserve(all, true)).isZero();
   }
 
   @Test
@@ -173,15 +176,14 @@ class SendQueueTest {
     for (int id = 1; id <= 2 * SIGNAL_INTERVAL; id++) {
       assertThat(queue.isComplete(id)).isTrue();
     }
-    assertThat(queue.isAnythingOut()).isFalse();
-    assertThat(queue.reserve(LINES * SendQueue.LINE, true)).as("memory").isZero();
+    assertThat(outbox.reserve(LINES * SendQueue.LINE, true)).as("memory").isZero();
   }
 
   @Test
   void awaitingAnUnsignaledMessagePostsAnEmptyWrite() {
     send(SIGNAL_INTERVAL + 1);
     device.sent(completions, SIGNAL_INTERVAL);
-    long last = queue.lastId();
+    long last = outbox.lastId();
 
     assertThat(queue.isComplete(last)).isFalse();
 
@@ -207,12 +209,12 @@ class SendQueueTest {
   @Test
   void eachLongMessageIsSignaled() {
     for (int i = 0; i < 2; i++) {
-      assertThat(queue.reserve(LONG_MESSAGE, false)).isEqualTo(SendQueue.NO_LINES);
-      queue.stageRegistered(0x10000L, LONG_MESSAGE, 9);
+      assertThat(outbox.reserve(LONG_MESSAGE, false)).isEqualTo(SendQueue.NO_LINES);
+      outbox.stageRegistered(0x10000L, LONG_MESSAGE, 9);
     }
-    assertThat(queue.reserve(LONG_MESSAGE - 1, false)).isEqualTo(SendQueue.NO_LINES);
-    queue.stageRegistered(0x10000L, LONG_MESSAGE - 1, 9);
-    queue.publish();
+    assertThat(outbox.reserve(LONG_MESSAGE - 1, false)).isEqualTo(SendQueue.NO_LINES);
+    outbox.stageRegistered(0x10000L, LONG_MESSAGE - 1, 9);
+    outbox.publish();
 
     assertThat(device.sends()).extracting(Send::isSignaled).containsExactly(true, true, false);
     assertThat(device.sends()).extracting(Send::key).containsOnly(9);
@@ -221,13 +223,13 @@ class SendQueueTest {
 
   @Test
   void stagedMessagesArePostedTogetherFromTheirPlace() {
-    int first = queue.reserve(100, true);
-    int second = queue.reserve(7, true);
-    queue.stage(first, 100, 100);
-    queue.stage(second, 7, 7);
+    int first = outbox.reserve(100, true);
+    int second = outbox.reserve(7, true);
+    outbox.stage(first, 100, 100);
+    outbox.stage(second, 7, 7);
     assertThat(device.sends()).isEmpty();
 
-    assertThat(queue.publish()).isTrue();
+    assertThat(outbox.publish()).isTrue();
 
     assertThat(device.sendPosts).hasValue(1);
     assertThat(device.sends()).extracting(Send::length).containsExactly(100, 7);
@@ -236,13 +238,13 @@ class SendQueueTest {
         .containsExactly(
             memory.messages().address(), memory.messages().address() + 2 * SendQueue.LINE);
     assertThat(device.sends()).extracting(Send::key).containsOnly(memory.localKey());
-    assertThat(queue.publish()).as("nothing").isTrue();
+    assertThat(outbox.publish()).as("nothing").isTrue();
     assertThat(device.sendPosts).hasValue(1);
   }
 
   @Test
   void stagedMessagesAreLimitedByTheChain() {
-    SendQueue wide = queue(4 * SendQueue.MAX_CHAIN, -1, callbacks);
+    Outbox wide = queue(4 * SendQueue.MAX_CHAIN, -1, callbacks).newOutbox();
     for (int i = 1; i <= SendQueue.MAX_CHAIN; i++) {
       assertThat(wide.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
       assertThat(wide.stage(SendQueue.NO_LINES, 0, 0)).isEqualTo(i < SendQueue.MAX_CHAIN);
@@ -255,18 +257,18 @@ class SendQueueTest {
 
   @Test
   void messagesAreInlineUpToTheLimit() {
-    queue = queue(8);
+    use(queue(8));
     for (int length = 7; length < 10; length++) {
-      queue.stage(queue.reserve(length, true), length, length);
+      outbox.stage(outbox.reserve(length, true), length, length);
     }
-    queue.publish();
+    outbox.publish();
     assertThat(device.sends()).extracting(Send::isInline).containsExactly(true, true, false);
   }
 
   @Test
   void withoutInliningEvenAnEmptyMessageIsNotInline() {
-    queue.stage(queue.reserve(0, true), 0, 0);
-    queue.publish();
+    outbox.stage(outbox.reserve(0, true), 0, 0);
+    outbox.publish();
     assertThat(device.lastSend().isInline()).isFalse();
   }
 
@@ -310,7 +312,7 @@ class SendQueueTest {
   void aSenderWithoutSpaceSendsTheReportThatIsDue() {
     useCredits(0);
     protocol.reportDue = true;
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
     assertThat(queue.reports()).isEqualTo(1);
   }
 
@@ -318,7 +320,7 @@ class SendQueueTest {
   void noReportFollowsTheGoodbye() {
     assertThat(queue.sayGoodbye()).isTrue();
     protocol.reportDue = true;
-    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isGreaterThan(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
     queue.sendOwedReport();
     assertThat(queue.isReportHeldUp()).isFalse();
@@ -333,7 +335,7 @@ class SendQueueTest {
     protocol.mayReport = false;
     assertThat(queue.isReportHeldUp()).isFalse();
     protocol.mayReport = true;
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
     queue.sendOwedReport();
     assertThat(device.sends()).isEmpty();
   }
@@ -370,7 +372,7 @@ class SendQueueTest {
   @Test
   void emptyWritesArePostedAgainWhenSpaceIsFree() {
     postAllEmptyWrites();
-    long last = queue.lastId();
+    long last = outbox.lastId();
     assertThat(device.lastSend().operation()).isEqualTo(ScriptedDevice.SEND_WITH_IMMEDIATE);
     long emptyWrite =
         device.sends().stream()
@@ -390,8 +392,8 @@ class SendQueueTest {
   @Test
   void aFailedPostIsReportedOnce() {
     device.sendErrno = Errno.ENOMEM;
-    queue.stage(queue.reserve(1, true), 1, 1);
-    assertThat(queue.publish()).isFalse();
+    outbox.stage(outbox.reserve(1, true), 1, 1);
+    assertThat(outbox.publish()).isFalse();
     device.sendErrno = 0;
     queue.look();
     queue.probe();
@@ -431,10 +433,10 @@ class SendQueueTest {
             () -> queue.isComplete(1),
             () -> queue.look(),
             () -> queue.probe(),
-            () -> assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL));
+            () -> assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL));
     for (Runnable method : methods) {
       callbacks.told.clear();
-      queue = queue(-1);
+      use(queue(-1));
       send(UNACKED);
       device.failed(completions, 77, 1, CompletionStatus.RNR_RETRY_EXCEEDED, 0);
       method.run();
@@ -485,10 +487,10 @@ class SendQueueTest {
   @Test
   void failuresAreReportedOutsideOfTheLock() {
     LockChecker checker = new LockChecker();
-    queue = queue(UNACKED, -1, checker);
+    use(queue(UNACKED, -1, checker));
     device.sendErrno = Errno.ENOMEM;
-    queue.stage(queue.reserve(1, true), 1, 1);
-    queue.publish();
+    outbox.stage(outbox.reserve(1, true), 1, 1);
+    outbox.publish();
     device.sendErrno = 0;
     device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
     queue.look();
@@ -498,13 +500,13 @@ class SendQueueTest {
   @Test
   void aClosedQueueNeitherPostsNorPolls() {
     send(1);
-    queue.stage(queue.reserve(1, true), 1, 1);
+    outbox.stage(outbox.reserve(1, true), 1, 1);
     int polls = device.polls.get();
     queue.close();
     protocol.reportDue = true;
 
-    assertThat(queue.publish()).isFalse();
-    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.publish()).isFalse();
+    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
     assertThat(queue.sayGoodbye()).isFalse();
     assertThat(queue.isComplete(1)).isFalse();
@@ -627,15 +629,15 @@ class SendQueueTest {
   @Test
   void moreCompletionsThanABatchAreAllTaken() {
     useCredits(FakeProtocol.UNLIMITED);
-    SendQueue wide = queue(4 * CompletionQueue.BATCH, -1, callbacks);
+    use(queue(4 * CompletionQueue.BATCH, -1, callbacks));
     for (int i = 1; i <= CompletionQueue.BATCH + 1; i++) {
-      wide.reserve(LONG_MESSAGE, false);
-      wide.stageRegistered(0L, LONG_MESSAGE, 0);
-      wide.publish();
+      outbox.reserve(LONG_MESSAGE, false);
+      outbox.stageRegistered(0L, LONG_MESSAGE, 0);
+      outbox.publish();
       device.sent(completions, i);
     }
-    wide.look();
-    assertThat(wide.isAnythingOut()).isFalse();
+    queue.look();
+    assertThat(queue.isDelivered()).isTrue();
   }
 
   @Test
@@ -656,7 +658,6 @@ class SendQueueTest {
     }
     queue.isDrained();
     assertThat(queue.isDrained()).isTrue();
-    assertThat(queue.isAnythingOut()).isFalse();
-    assertThat(queue.reserve(LINES * SendQueue.LINE, true)).as("all memory").isZero();
+    assertThat(outbox.reserve(LINES * SendQueue.LINE, true)).as("all memory").isZero();
   }
 }

@@ -11,6 +11,13 @@ public final class TestQueues {
 
   private TestQueues() {}
 
+  /** Returns a protocol without flow control and without a goodbye. */
+  public static SendProtocol protocol() {
+    FakeProtocol protocol = new FakeProtocol(FakeProtocol.UNLIMITED);
+    protocol.saysGoodbye = false;
+    return protocol;
+  }
+
   /** Returns a send queue for a few short messages. */
   public static SendQueue sendQueue(
       ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks) {

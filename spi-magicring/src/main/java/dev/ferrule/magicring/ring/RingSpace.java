@@ -40,7 +40,10 @@ public final class RingSpace {
   private int reservedMessages; // under the lock
   private long reservedBytes; // under the lock: the worst case of all reservations
 
-  /** Whether the last reservation found no space, and an acknowledgment may free some. */
+  /**
+   * Whether a reservation has found no space since the last acknowledgment, and one may free some.
+   * Another sender's success does not clear it.
+   */
   private volatile boolean lacksSpace; // under the lock; cleared by the polling thread
 
   private volatile int wantsSent; // under the lock
@@ -86,12 +89,14 @@ public final class RingSpace {
    * @return true if space was reserved
    */
   public boolean tryReserve(int length) {
-    boolean done = reserve(length);
-    boolean lacks = !done && !isAllBack(); // otherwise this side itself has reserved all space
+    if (reserve(length)) {
+      return true;
+    }
+    boolean lacks = !isAllBack(); // otherwise this side itself has reserved all space
     if (lacks != lacksSpace) {
       lacksSpace = lacks;
     }
-    return done;
+    return false;
   }
 
   private boolean reserve(int length) {

@@ -229,6 +229,14 @@ class RingSpaceTest {
   }
 
   @Test
+  void shouldSendAWantForASenderThatLacksSpaceAfterAnotherHasFoundSome() {
+    send(magic, 8);
+    lackSpace();
+    assertThat(magic.tryReserve(8)).isTrue();
+    assertThat(magic.isWantDue()).isTrue();
+  }
+
+  @Test
   void shouldSendOneWantUntilSomethingIsAcknowledged() {
     send(magic, 8);
     send(magic, 8);

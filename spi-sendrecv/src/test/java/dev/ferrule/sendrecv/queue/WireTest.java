@@ -7,6 +7,7 @@ import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.Inbox;
+import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.verbs.CompletionQueue;
@@ -126,12 +127,12 @@ class WireTest {
 
     /** Sends all messages, with lengths that encode their numbers. */
     void sendAll() {
-      SendQueue sends = channel.sends();
+      Outbox sends = channel.sends().newOutbox();
       int looks = 0;
       int sent = 0;
       while (sent < MESSAGES && !failed) {
         int length = sent % LENGTHS;
-        if (sends.reserve(length, false) == SendQueue.FULL) {
+        if (sends.reserve(length, false) <= SendQueue.FULL) {
           queue.poll();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {

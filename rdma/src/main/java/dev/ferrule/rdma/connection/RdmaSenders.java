@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Sender;
+import dev.ferrule.support.ReadinessDescriptor;
+import java.util.Arrays;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The senders of a connection, which share its send queue: the first, which is always there, and
+ * those that its program opens.
+ *
+ * <p><b>Threads:</b> any thread may call.
+ */
+final class RdmaSenders {
+
+  /** Creates a sender of the connection. */
+  interface Factory {
+
+    /**
+     * Creates a sender.
+     *
+     * @param name the beginning of its name in exceptions
+     * @param whenClosed called when the program has closed it; null if it cannot do so
+     */
+    RdmaSender create(String name, @Nullable Consumer<RdmaSender> whenClosed);
+  }
+
+  /** The senders that may be open at a time beside the first, which bounds their memory. */
+  static final int MAX_FURTHER = 63;
+
+  private final RdmaConnection connection;
+  private final Factory factory;
+  private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
+  private final RdmaSender first;
+  private volatile RdmaSender[] open; // with the first; written under the lock of this
+  private int opened; // in total; under the lock of this
+
+  // of closed senders; under the lock of this
+  private long messages;
+  private long bytes;
+  private long stalls;
+  private long sleeps;
+
+  RdmaSenders(RdmaConnection connection, Factory factory, @Nullable ReadinessDescriptor room) {
+    this.connection = connection;
+    this.factory = factory;
+    this.room = room;
+    this.first = create("the sender of ", null);
+    this.open = new RdmaSender[] {first};
+  }
+
+  private RdmaSender create(String name, @Nullable Consumer<RdmaSender> whenClosed) {
+    RdmaSender sender = factory.create(name, whenClosed);
+    if (room != null) {
+      sender.showRoom(room);
+    }
+    return sender;
+  }
+
+  RdmaSender first() {
+    return first;
+  }
+
+  /** Opens a further sender. */
+  Sender open() {
+    connection.life().checkOpen();
+    RdmaSender sender = add();
+    // otherwise it may have been closed without this sender's being woken
+    connection.life().checkOpen();
+    return sender.checked();
+  }
+
+  private synchronized RdmaSender add() {
+    RdmaSender[] now = open;
+    if (now.length > MAX_FURTHER) {
+      throw new ResourceExhaustedException(
+          connection.uri(),
+          MAX_FURTHER + " senders beside the first are open, which is the limit: close one",
+          null);
+    }
+    opened++;
+    RdmaSender sender = create("sender " + (opened + 1) + " of ", this::remove);
+    RdmaSender[] more = Arrays.copyOf(now, now.length + 1);
+    more[now.length] = sender;
+    open = more;
+    return sender;
+  }
+
+  private synchronized void remove(RdmaSender sender) {
+    messages += sender.messages();
+    bytes += sender.bytes();
+    stalls += sender.stalls();
+    sleeps += sender.sleeps();
+    open = Arrays.stream(open).filter(each -> each != sender).toArray(RdmaSender[]::new);
+  }
+
+  /** Wakes the threads that wait, which check again. */
+  void wake() {
+    for (RdmaSender sender : open) {
+      sender.wake();
+    }
+  }
+
+  /** Waits until no thread waits in a sender any more. */
+  void awaitNoWaiters(long nanos) {
+    long start = System.nanoTime();
+    for (RdmaSender sender : open) {
+      sender.awaitNoWaiters(nanos - (System.nanoTime() - start));
+    }
+  }
+
+  private long total(long ofClosed, ToLongFunction<RdmaSender> count) {
+    return ofClosed + Arrays.stream(open).mapToLong(count).sum();
+  }
+
+  synchronized long messages() {
+    return total(messages, RdmaSender::messages);
+  }
+
+  synchronized long bytes() {
+    return total(bytes, RdmaSender::bytes);
+  }
+
+  synchronized long stalls() {
+    return total(stalls, RdmaSender::stalls);
+  }
+
+  synchronized long sleeps() {
+    return total(sleeps, RdmaSender::sleeps);
+  }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Outbox;
+import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.rdma.queue.TestQueues;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The senders of a connection whose peer acknowledges nothing. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RdmaSendersTest {
+
+  private static final int UNACKED = 4;
+
+  private final FakeManager manager = new FakeManager();
+  private final FakeProvider provider = new FakeProvider(manager);
+  private RdmaConnection connection;
+
+  @BeforeEach
+  void connect() {
+    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
+    when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
+    when(manager.device.cm.connect(anyLong(), any()))
+        .thenAnswer(call -> {
+          byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+          manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
+          return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
+        });
+    provider.sends = TestQueues.protocol();
+    connection = provider.connect("?wait=block&readiness=all&closeTimeout=60s&unacked=" + UNACKED);
+  }
+
+  private int emit(CmEvent.Type type) {
+    manager.emit(type, manager.lastId);
+    return 0;
+  }
+
+  @AfterEach
+  void close() {
+    connection.close(Duration.ZERO);
+    manager.close();
+  }
+
+  private static List<SendRegion> claimAll(Sender sender) {
+    List<SendRegion> claimed = new ArrayList<>();
+    for (int i = 0; i < UNACKED; i++) {
+      claimed.add(sender.claim(10));
+    }
+    return claimed;
+  }
+
+  /** Starts a claim, and waits until its thread sleeps. */
+  private <T> FutureTask<T> startWaiting(Callable<T> claim) {
+    long before = connection.counters().wakeupsReceived();
+    FutureTask<T> waiting = new FutureTask<>(claim);
+    Thread.ofPlatform().daemon().start(waiting);
+    while (connection.counters().wakeupsReceived() == before) {
+      Thread.yield();
+    }
+    return waiting;
+  }
+
+  @Test
+  void aThreadThatWaitsForRoomGetsThatOfARegionThatAnotherSenderAborts() throws Exception {
+    List<SendRegion> claimed = claimAll(connection.newSender());
+    FutureTask<SendRegion> waiting = startWaiting(() -> connection.sender().claim(10));
+
+    claimed.getFirst().abort();
+
+    assertThat(waiting.get().length()).isEqualTo(10);
+  }
+
+  @Test
+  void aThreadThatWaitsForRoomGetsThatOfASenderThatIsClosed() throws Exception {
+    Sender closed = connection.newSender();
+    List<SendRegion> claimed = claimAll(closed);
+    Sender further = connection.newSender();
+    FutureTask<SendRegion> waiting = startWaiting(() -> further.claim(10));
+
+    closed.close();
+
+    assertThat(waiting.get().length()).isEqualTo(10);
+    assertThatThrownBy(claimed.getFirst()::abort).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> closed.tryClaim(1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> closed.isComplete(1)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void theReadinessShowsRoomThatAnotherSenderReleases() throws Exception {
+    SelectableChannel channel = connection.readiness().channel();
+    try (Selector selector = Selector.open()) {
+      channel.configureBlocking(false);
+      channel.register(selector, SelectionKey.OP_READ);
+      assertThat(connection.receiver().tryReceive()).isNull();
+      Sender further = connection.newSender();
+      List<SendRegion> claimed = claimAll(connection.sender());
+      assertThat(further.tryClaim(10)).isNull();
+      assertThat(selector.selectNow()).isZero();
+
+      claimed.getFirst().abort();
+
+      assertThat(selector.selectNow()).isEqualTo(1);
+      assertThat(further.tryClaim(10)).isNotNull();
+      selector.selectedKeys().clear();
+      assertThat(selector.selectNow()).as("no message waits for room").isZero();
+      assertThat(further.tryClaim(10)).isNull();
+      further.close();
+      selector.selectedKeys().clear();
+      connection.sender().claim(10).abort();
+      assertThat(selector.selectNow()).as("a closed sender does not wait").isZero();
+    }
+  }
+
+  @Test
+  void onlyASenderThatHoldsAllRoomItselfCannotWait() {
+    Sender further = connection.newSender();
+    List<SendRegion> claimed = claimAll(further);
+    assertThatThrownBy(() -> further.claim(10))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("all buffers are claimed");
+    assertThat(connection.sender().tryClaim(10)).isNull();
+    claimed.getFirst().abort();
+    assertThat(connection.sender().tryClaim(10)).isNotNull();
+  }
+
+  @Test
+  void closingTheConnectionEndsAWaitForRoomOrForAnAcknowledgementInAFurtherSender() {
+    Sender further = connection.newSender();
+    Sender another = connection.newSender();
+    long id = further.send(MemorySegment.ofArray(new byte[8]));
+    List<FutureTask<?>> waiting = new ArrayList<>();
+    waiting.add(
+        startWaiting(() -> {
+          further.await(id);
+          return id;
+        }));
+    waiting.add(startWaiting(() -> claimAll(another)));
+
+    connection.close(Duration.ZERO);
+
+    for (FutureTask<?> each : waiting) {
+      assertThatThrownBy(each::get)
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(ConnectionClosedException.class);
+    }
+    assertThatThrownBy(connection::newSender).isInstanceOf(ConnectionClosedException.class);
+    further.close();
+    assertThat(connection.counters().messagesSent()).isEqualTo(1);
+  }
+
+  @Test
+  void theCountersIncludeClosedSenders() {
+    connection.sender().send(MemorySegment.ofArray(new byte[1]));
+    try (Sender further = connection.newSender()) {
+      assertThat(further.send(MemorySegment.ofArray(new byte[20]))).isEqualTo(1);
+      further.stage(MemorySegment.ofArray(new byte[50]));
+      further.claim(5);
+      assertThat(further.tryClaim(64)).isNull();
+    }
+    assertThat(connection.counters().messagesSent()).isEqualTo(3);
+    assertThat(connection.counters().bytesSent()).isEqualTo(71);
+    assertThat(connection.counters().backPressureStalls()).isEqualTo(1);
+  }
+
+  @Test
+  void theSendersOfAConnectionAreLimited() {
+    List<Sender> senders = new ArrayList<>();
+    for (int i = 0; i < RdmaSenders.MAX_FURTHER; i++) {
+      senders.add(connection.newSender());
+    }
+    assertThatThrownBy(connection::newSender)
+        .isInstanceOf(ResourceExhaustedException.class)
+        .hasMessageContaining("63 senders beside the first");
+    senders.getFirst().close();
+    senders.getFirst().close();
+    assertThat(connection.newSender().tryClaim(1)).isNotNull();
+  }
+
+  private static long post(Outbox outbox) {
+    outbox.reserve(1, false);
+    outbox.stageRegistered(0, 1, ScriptedDevice.LOCAL_KEY);
+    assertThat(outbox.publish()).isTrue();
+    return outbox.lastNumber();
+  }
+
+  @Test
+  void registeredMemoryIsInUseUntilTheLastMessageOfAnySenderIsComplete() throws Exception {
+    ScriptedDevice device = new ScriptedDevice();
+    CompletionQueue completions = device.completionQueue();
+    SendQueue queue = TestQueues.sendQueue(device, completions, new RecordingCallbacks());
+    RdmaRegistrations registrations = new RdmaRegistrations(connection, queue);
+    RdmaRegisteredMemory memory =
+        registrations.register(device.domain(), Arena.ofAuto().allocate(64));
+    long first = post(queue.newOutbox());
+    long last = post(queue.newOutbox());
+    memory.used(last);
+    memory.used(first); // by a thread that was preempted after it posted its message
+    device.sent(completions, first);
+    FutureTask<Boolean> closing =
+        new FutureTask<>(() -> {
+          memory.close();
+          return true;
+        });
+    Thread.ofPlatform().daemon().start(closing);
+    while (device.polls.get() < 4 && !closing.isDone()) {
+      Thread.yield();
+    }
+    assertThat(closing.isDone()).as("the first message is complete").isFalse();
+
+    device.sent(completions, last);
+
+    assertThat(closing.get()).isTrue();
+    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    assertThat(device.registrations).as("of the send memory").hasValue(1);
+  }
+}
