@@ -72,20 +72,17 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   /**
    * Waits for a connection request.
    *
-   * @param bounded whether there is a deadline
-   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return the client's request; null after the deadline
    * @throws ConnectionClosedException if the listener is closed
    * @throws InterruptedException if the thread was interrupted
    */
-  protected abstract @Nullable R awaitRequest(boolean bounded, long deadline)
-      throws InterruptedException;
+  protected abstract @Nullable R awaitRequest(long deadline) throws InterruptedException;
 
   /**
    * Waits for a client and accepts it.
    *
-   * @param bounded whether there is a deadline
-   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return the connection; null after the deadline
    * @throws ConnectionClosedException if the listener is closed; or, closed by the peer, if the
    *     client has given up
@@ -94,8 +91,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
    * @throws ProtocolException if the client does not speak the protocol
    * @throws InterruptedException if the thread was interrupted
    */
-  protected abstract @Nullable Connection acceptNext(boolean bounded, long deadline)
-      throws InterruptedException;
+  protected abstract @Nullable Connection acceptNext(long deadline) throws InterruptedException;
 
   /**
    * Returns the deadline for the confirmation of a client that is accepted now.
@@ -113,34 +109,34 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
 
   @Override
   public final ConnectionRequest nextRequest() {
-    return await(false, 0);
+    return await(Deadlines.NEVER);
   }
 
   @Override
   public final ConnectionRequest nextRequest(Duration timeout) {
-    return await(true, Deadlines.after(timeout));
+    return await(Deadlines.after(timeout));
   }
 
   @Override
   public final @Nullable ConnectionRequest pollRequest() {
-    return next(true, System.nanoTime());
+    return next(System.nanoTime());
   }
 
   @Override
   public final Connection accept() {
-    return accept(false, 0);
+    return accept(Deadlines.NEVER);
   }
 
   @Override
   public final Connection accept(Duration timeout) {
-    return accept(true, Deadlines.after(timeout));
+    return accept(Deadlines.after(timeout));
   }
 
-  private Connection accept(boolean bounded, long deadline) {
+  private Connection accept(long deadline) {
     boolean hasLookedAgain = false;
     while (true) {
       try {
-        Connection connection = acceptNext(bounded, deadline);
+        Connection connection = acceptNext(deadline);
         if (connection != null) {
           return connection;
         }
@@ -159,25 +155,25 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
         throw interrupted(e);
       }
       // A stream of clients that fail must not hold the caller.
-      if (bounded && deadline - System.nanoTime() <= 0) {
+      if (Deadlines.left(deadline) <= 0) {
         break;
       }
     }
     throw noClient();
   }
 
-  private R await(boolean bounded, long deadline) {
-    R request = next(bounded, deadline);
+  private R await(long deadline) {
+    R request = next(deadline);
     if (request == null) {
       throw noClient();
     }
     return request;
   }
 
-  private @Nullable R next(boolean bounded, long deadline) {
+  private @Nullable R next(long deadline) {
     try {
-      R request = awaitRequest(bounded, deadline);
-      return request == null && mayLookAgain() ? awaitRequest(true, deadline) : request;
+      R request = awaitRequest(deadline);
+      return request == null && mayLookAgain() ? awaitRequest(deadline) : request;
     } catch (InterruptedException e) {
       throw interrupted(e);
     }

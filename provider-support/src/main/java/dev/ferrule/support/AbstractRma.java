@@ -95,11 +95,10 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
    * Waits until all operations up to an id have completed or failed.
    *
    * @param id the id of a started operation
-   * @param bounded whether there is a deadline
-   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return false after the deadline
    */
-  protected abstract boolean awaitDone(long id, boolean bounded, long deadline);
+  protected abstract boolean awaitDone(long id, long deadline);
 
   /**
    * Ensures that a message sent now arrives after an operation takes effect. Waits until the
@@ -274,14 +273,14 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
   @Override
   public final void await(long id) {
     checkId(id);
-    awaitDone(id, false, 0);
+    awaitDone(id, Deadlines.NEVER);
     checkFailures(id);
   }
 
   @Override
   public final void await(long id, Duration timeout) {
     checkId(id);
-    if (!awaitDone(id, true, Deadlines.after(timeout))) {
+    if (!awaitDone(id, Deadlines.after(timeout))) {
       throw new OperationTimeoutException(uri(), "timed out waiting for operation " + id, null);
     }
     checkFailures(id);

@@ -49,11 +49,10 @@ public abstract class AbstractSender implements Sender {
    * Waits until space for a message can be reserved.
    *
    * @param length the message's length in bytes
-   * @param bounded whether there is a deadline
-   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return the message's place; FULL after the deadline
    */
-  protected abstract int awaitRoom(int length, boolean bounded, long deadline);
+  protected abstract int awaitRoom(int length, long deadline);
 
   /**
    * Claims space for a message and lends it to the program in one step, where that is cheaper than
@@ -131,7 +130,7 @@ public abstract class AbstractSender implements Sender {
   }
 
   private int stallAndFind(int length) {
-    int place = stall(length, false, 0);
+    int place = stall(length, Deadlines.NEVER);
     foundRoom(length);
     return place;
   }
@@ -142,7 +141,7 @@ public abstract class AbstractSender implements Sender {
     if (region != null) {
       return region;
     }
-    int place = stall(length, true, Deadlines.after(timeout));
+    int place = stall(length, Deadlines.after(timeout));
     if (place == FULL) {
       place = reserveAfterRequest(length);
     } else {
@@ -184,15 +183,15 @@ public abstract class AbstractSender implements Sender {
   protected final int reserveOrWait(int length) {
     int place = reserve(length);
     if (place == FULL) {
-      place = stall(length, false, 0);
+      place = stall(length, Deadlines.NEVER);
     }
     foundRoom(length);
     return place;
   }
 
-  private int stall(int length, boolean bounded, long deadline) {
+  private int stall(int length, long deadline) {
     stalled();
-    return awaitRoom(length, bounded, deadline);
+    return awaitRoom(length, deadline);
   }
 
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */

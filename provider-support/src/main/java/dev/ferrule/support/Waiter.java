@@ -160,34 +160,32 @@ public final class Waiter {
    * Waits for a condition.
    *
    * @param condition the condition
-   * @param bounded whether there is a deadline
-   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return true if the condition became true; false after the deadline
    */
-  public boolean await(Condition condition, boolean bounded, long deadline) {
+  public boolean await(Condition condition, long deadline) {
     waiting = Thread.currentThread();
     try {
-      return look(condition, bounded, deadline);
+      return look(condition, deadline);
     } finally {
       waiting = null;
     }
   }
 
-  private boolean look(Condition condition, boolean bounded, long deadline) {
+  private boolean look(Condition condition, long deadline) {
     return switch (strategy) {
-      case SPIN -> spin(condition, bounded, deadline);
-      case BLOCK -> block(condition, bounded, deadline);
-      case ADAPTIVE ->
-          spinOrYield(condition, bounded, deadline) || block(condition, bounded, deadline);
+      case SPIN -> spin(condition, deadline);
+      case BLOCK -> block(condition, deadline);
+      case ADAPTIVE -> spinOrYield(condition, deadline) || block(condition, deadline);
     };
   }
 
-  private boolean spin(Condition condition, boolean bounded, long deadline) {
+  private boolean spin(Condition condition, long deadline) {
     for (long rounds = 1; !condition.isReady(); rounds++) {
       if (rounds > HOT_SPINS) {
         Thread.onSpinWait();
       }
-      if (rounds % SPINS_PER_CHECK == 0 && isOver(condition, bounded, deadline)) {
+      if (rounds % SPINS_PER_CHECK == 0 && isOver(condition, deadline)) {
         return false;
       }
     }
@@ -201,12 +199,12 @@ public final class Waiter {
    *
    * @return true if the condition became true
    */
-  private boolean spinOrYield(Condition condition, boolean bounded, long deadline) {
+  private boolean spinOrYield(Condition condition, long deadline) {
     int rounds = 0;
     int yields = 0;
     while (!condition.isReady()) {
       if (crowded) {
-        if (yields == YIELDS || isOver(condition, bounded, deadline)) {
+        if (yields == YIELDS || isOver(condition, deadline)) {
           return false;
         }
         yields++;
@@ -218,7 +216,7 @@ public final class Waiter {
         Thread.onSpinWait();
       }
       if (rounds % SPINS_PER_CHECK == 0) {
-        if (rounds > SPINS || isOver(condition, bounded, deadline)) {
+        if (rounds > SPINS || isOver(condition, deadline)) {
           return false;
         }
         if (rounds > HOT_SPINS || yields > 0) {
@@ -236,15 +234,15 @@ public final class Waiter {
     return ONE_PROCESSOR || System.nanoTime() - start > LONG_YIELD_NANOS;
   }
 
-  private boolean block(Condition condition, boolean bounded, long deadline) {
+  private boolean block(Condition condition, long deadline) {
     while (!condition.isReady()) {
-      if (isOver(condition, bounded, deadline)) {
+      if (isOver(condition, deadline)) {
         return false;
       }
-      if (sleep(condition, bounded, deadline)) {
+      if (sleep(condition, deadline)) {
         return true;
       }
-      if (isOver(condition, bounded, deadline)) {
+      if (isOver(condition, deadline)) {
         return false;
       }
     }
@@ -252,15 +250,15 @@ public final class Waiter {
   }
 
   /** Returns whether the deadline has passed; throws if the thread was interrupted. */
-  private static boolean isOver(Condition condition, boolean bounded, long deadline) {
+  private static boolean isOver(Condition condition, long deadline) {
     if (Thread.currentThread().isInterrupted()) {
       throw condition.interrupted();
     }
-    return bounded && System.nanoTime() - deadline >= 0;
+    return Deadlines.left(deadline) <= 0;
   }
 
   /** Blocks once; returns whether the condition became true before that. */
-  private boolean sleep(Condition condition, boolean bounded, long deadline) {
+  private boolean sleep(Condition condition, long deadline) {
     awaited = condition;
     sleeper = Thread.currentThread();
     woken = false;
@@ -271,7 +269,7 @@ public final class Waiter {
       }
       sleeps++;
       if (secondLookNanos > 0 && !condition.isSure()) {
-        block(condition, bounded, deadline, secondLookNanos);
+        block(condition, deadline, secondLookNanos);
         if (condition.isReady()) {
           return true;
         }
@@ -279,7 +277,7 @@ public final class Waiter {
       // Otherwise the peer's wake-up is used up and must be requested anew. That may be so even if
       // the request seems pending: the peer clears the request after it has sent the wake-up.
       if (!woken && condition.isArmed()) {
-        block(condition, bounded, deadline, longestSleepNanos);
+        block(condition, deadline, longestSleepNanos);
       }
       return false;
     } finally {
@@ -288,8 +286,8 @@ public final class Waiter {
     }
   }
 
-  private static void block(Condition condition, boolean bounded, long deadline, long longest) {
-    long nanos = bounded ? Math.min(longest, deadline - System.nanoTime()) : longest;
+  private static void block(Condition condition, long deadline, long longest) {
+    long nanos = Math.min(longest, Deadlines.left(deadline));
     if (nanos > 0) {
       condition.block(nanos);
     }

@@ -75,7 +75,7 @@ class WaiterTest {
     Asked condition = new Asked(2);
     wakeWhenAsleep(waiter, Thread.currentThread());
 
-    assertThat(waiter.await(condition, false, 0)).isTrue();
+    assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
 
     assertThat(condition.asked).hasValue(2);
   }
@@ -85,7 +85,7 @@ class WaiterTest {
     Waiter waiter = new Waiter(WaitStrategy.BLOCK, 0, TimeUnit.MILLISECONDS.toNanos(1));
     Asked condition = new Asked(3);
 
-    assertThat(waiter.await(condition, false, 0)).isTrue();
+    assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
   }
 
   @Test
@@ -93,7 +93,7 @@ class WaiterTest {
     Waiter waiter = new Waiter(WaitStrategy.BLOCK, LONG_NANOS);
     long soon = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
 
-    assertThat(waiter.await(new Asked(Integer.MAX_VALUE), true, soon)).isFalse();
+    assertThat(waiter.await(new Asked(Integer.MAX_VALUE), soon)).isFalse();
   }
 
   /** Is never true; counts the checks before the first sleep. */
@@ -120,7 +120,7 @@ class WaiterTest {
 
   private static int looksBeforeSleep(Waiter waiter) {
     Looks condition = new Looks();
-    waiter.await(condition, false, 0);
+    waiter.await(condition, Deadlines.NEVER);
     return condition.looksBeforeSleep;
   }
 
@@ -178,7 +178,7 @@ class WaiterTest {
             }
           };
 
-      assertThat(waiter.await(condition, false, 0)).isTrue();
+      assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
       assertThat(looks).hasValue(expected);
     }
   }

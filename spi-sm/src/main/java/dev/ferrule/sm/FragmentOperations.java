@@ -8,6 +8,7 @@ import dev.ferrule.sm.rma.Fragments;
 import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -100,7 +101,7 @@ final class FragmentOperations {
         submitted += wantedLength;
         wantedLast = submitted == length;
         if (!roomCondition.isReady()) {
-          waiter.await(roomCondition, false, 0);
+          waiter.await(roomCondition, Deadlines.NEVER);
         }
       } while (submitted < length);
       complete = true;
@@ -166,12 +167,12 @@ final class FragmentOperations {
   }
 
   /** Waits until all operations up to an id are complete; returns false after the deadline. */
-  boolean awaitDone(long id, boolean bounded, long deadline) {
+  boolean awaitDone(long id, long deadline) {
     if (isDone(id)) {
       return true;
     }
     doneCondition.id = id;
-    return waiter.await(doneCondition, bounded, deadline);
+    return waiter.await(doneCondition, deadline);
   }
 
   /** Abandons all operations, so that nothing is written to local memory any more. */

@@ -148,9 +148,8 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   }
 
   @Override
-  protected @Nullable SmConnectionRequest awaitRequest(boolean bounded, long deadline)
-      throws InterruptedException {
-    ServerHandshake handshake = acceptor.next(bounded, deadline);
+  protected @Nullable SmConnectionRequest awaitRequest(long deadline) throws InterruptedException {
+    ServerHandshake handshake = acceptor.next(deadline);
     if (handshake == null && acceptor.isClosed()) {
       throw closedException();
     }
@@ -171,12 +170,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
    * confirm. Returns the one that is confirmed first; the others are left to the next call.
    */
   @Override
-  protected @Nullable Connection acceptNext(boolean bounded, long deadline)
-      throws InterruptedException {
+  protected @Nullable Connection acceptNext(long deadline) throws InterruptedException {
     acceptor.beginAccepting();
     try {
       while (true) {
-        ServerHandshake handshake = acceptor.nextToAccept(bounded, deadline);
+        ServerHandshake handshake = acceptor.nextToAccept(deadline);
         if (handshake == null && acceptor.isClosed()) {
           throw closedException();
         }

@@ -127,7 +127,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       }
       pauses.caughtUp();
       ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
-      waiter.await(this, false, 0);
+      waiter.await(this, Deadlines.NEVER);
     }
   }
 
@@ -143,7 +143,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       if (timeout.isPositive()) {
         ReadinessDescriptor.raise(readiness); // as in receive
       }
-      if (!waiter.await(this, true, deadline)) {
+      if (!waiter.await(this, deadline)) {
         ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
             listener.uri(), "receive timed out: no message arrived" + ofHeldRegions(), null);

@@ -223,7 +223,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       if (!isReady()) {
         pauses.caughtUp();
         ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
-        waiter.await(this, false, 0);
+        waiter.await(this, Deadlines.NEVER);
       }
       pauses.received(1);
       return take();
@@ -294,7 +294,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       pauses.caughtUp();
       ReadinessDescriptor.raise(readiness); // as in receive
     }
-    return waiter.await(this, true, Deadlines.after(timeout));
+    return waiter.await(this, Deadlines.after(timeout));
   }
 
   /**

@@ -381,8 +381,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   }
 
   @Override
-  protected boolean awaitDone(long id, boolean bounded, long deadline) {
-    return fragments.awaitDone(id, bounded, deadline);
+  protected boolean awaitDone(long id, long deadline) {
+    return fragments.awaitDone(id, deadline);
   }
 
   @Override

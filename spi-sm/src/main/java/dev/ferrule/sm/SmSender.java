@@ -341,10 +341,10 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   @Override
-  protected int awaitRoom(int length, boolean bounded, long deadline) {
+  protected int awaitRoom(int length, long deadline) {
     wantedLength = length;
     wantedLine = RingProducer.FULL;
-    return waiter.await(this, bounded, deadline) ? wantedLine : RingProducer.FULL;
+    return waiter.await(this, deadline) ? wantedLine : RingProducer.FULL;
   }
 
   @Override

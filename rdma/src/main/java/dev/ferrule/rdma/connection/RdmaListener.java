@@ -13,6 +13,7 @@ import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.support.AbstractListener;
+import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.VerbsException;
@@ -276,9 +277,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   @Override
-  protected @Nullable RdmaConnectionRequest awaitRequest(boolean bounded, long deadline)
+  protected @Nullable RdmaConnectionRequest awaitRequest(long deadline)
       throws InterruptedException {
-    return await(false, bounded, deadline);
+    return await(false, deadline);
   }
 
   /**
@@ -287,12 +288,11 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
    * next call.
    */
   @Override
-  protected @Nullable Connection acceptNext(boolean bounded, long deadline)
-      throws InterruptedException {
+  protected @Nullable Connection acceptNext(long deadline) throws InterruptedException {
     countAccepting(1);
     try {
       while (true) {
-        RdmaConnectionRequest request = await(true, bounded, deadline);
+        RdmaConnectionRequest request = await(true, deadline);
         if (request == null) {
           return null;
         }
@@ -356,8 +356,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /** Waits for a waiting request or, for accept, for the next request to accept or return. */
-  private synchronized @Nullable RdmaConnectionRequest await(
-      boolean forAccept, boolean bounded, long deadline) throws InterruptedException {
+  private synchronized @Nullable RdmaConnectionRequest await(boolean forAccept, long deadline)
+      throws InterruptedException {
     while (!closed) {
       RdmaConnectionRequest next = forAccept ? nextToAccept() : waiting.poll();
       if (next != null) {
@@ -367,11 +367,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         throw new FerruleException(
             uri(), "the RDMA device is being removed from this host; close the listener", null);
       }
-      long now = System.nanoTime();
-      if (bounded && deadline - now <= 0) {
+      long nanos = Deadlines.left(deadline);
+      if (nanos <= 0) {
         return null;
       }
-      long nanos = bounded ? deadline - now : Long.MAX_VALUE;
       RdmaConnectionRequest oldest = confirming.peek();
       if (forAccept && oldest != null) {
         // wake up when its time is over, which causes no event, or when others may be accepted

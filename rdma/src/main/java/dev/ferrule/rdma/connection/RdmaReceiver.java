@@ -112,7 +112,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   public ReceiveRegion receive() {
     checkMayReceive();
     if (!isReady()) {
-      waiter.await(this, false, 0);
+      waiter.await(this, Deadlines.NEVER);
     }
     return take();
   }
@@ -120,7 +120,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   @Override
   public ReceiveRegion receive(Duration timeout) {
     checkMayReceive();
-    if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+    if (!isReady() && !waiter.await(this, Deadlines.after(timeout))) {
       ReadinessDescriptor.foundNothing(readiness);
       throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
     }

@@ -17,6 +17,7 @@ import dev.ferrule.rdma.onesided.PeerMemory;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractRma;
+import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
@@ -217,7 +218,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
         posted += nextLength;
         nextOperation = posted == length ? id : 0;
         if (!roomCondition.isReady()) {
-          waiter.await(roomCondition, false, 0);
+          waiter.await(roomCondition, Deadlines.NEVER);
         }
       } while (posted < length);
     } catch (RemoteAccessException | OperationInterruptedException e) {
@@ -246,12 +247,12 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   }
 
   @Override
-  protected boolean awaitDone(long id, boolean bounded, long deadline) {
+  protected boolean awaitDone(long id, long deadline) {
     if (isDone(id)) {
       return true;
     }
     doneCondition.id = id;
-    return waiter.await(doneCondition, bounded, deadline);
+    return waiter.await(doneCondition, deadline);
   }
 
   @Override

@@ -162,7 +162,7 @@ final class RdmaSender extends AbstractSender {
     checkLength(length);
     if (outbox.reserve(length, false) <= FULL) {
       stalled();
-      awaitRoom(length, false, false, 0);
+      awaitRoom(length, false, Deadlines.NEVER);
       checkStillOpen(registered, length);
     }
     foundRoom(length);
@@ -253,18 +253,18 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   public void await(long id) {
-    await(id, false, 0);
+    await(id, Deadlines.NEVER);
   }
 
   @Override
   public void await(long id, Duration timeout) {
-    if (!await(id, true, Deadlines.after(timeout))) {
+    if (!await(id, Deadlines.after(timeout))) {
       throw new OperationTimeoutException(
           connection.uri(), "timed out waiting for the acknowledgement of message " + id, null);
     }
   }
 
-  private boolean await(long id, boolean bounded, long deadline) {
+  private boolean await(long id, long deadline) {
     checkNotClosed();
     checkId(id);
     if (id > outbox.posted()) {
@@ -274,7 +274,7 @@ final class RdmaSender extends AbstractSender {
       return true;
     }
     awaitedId = id;
-    return waiter.await(completionCondition, bounded, deadline);
+    return waiter.await(completionCondition, deadline);
   }
 
   @Override
@@ -287,15 +287,15 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  protected int awaitRoom(int length, boolean bounded, long deadline) {
-    return awaitRoom(length, true, bounded, deadline);
+  protected int awaitRoom(int length, long deadline) {
+    return awaitRoom(length, true, deadline);
   }
 
-  private int awaitRoom(int length, boolean needsMemory, boolean bounded, long deadline) {
+  private int awaitRoom(int length, boolean needsMemory, long deadline) {
     requestedLength = length;
     requestedMemory = needsMemory;
     reservedLine = FULL;
-    return waiter.await(roomCondition, bounded, deadline) ? reservedLine : FULL;
+    return waiter.await(roomCondition, deadline) ? reservedLine : FULL;
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.support.Deadlines;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -120,27 +121,21 @@ public final class Acceptor {
   /**
    * Waits for the next client.
    *
-   * @param deadline by {@link System#nanoTime}; ignored unless bounded
-   * @param bounded whether there is a deadline
+   * @param deadline by {@link System#nanoTime}; or {@link Deadlines#NEVER}
    * @return the client; or null if the deadline passed, or this is closed
    * @throws InterruptedException if the thread was interrupted
    */
-  public synchronized @Nullable ServerHandshake next(boolean bounded, long deadline)
-      throws InterruptedException {
+  public synchronized @Nullable ServerHandshake next(long deadline) throws InterruptedException {
     while (!closed) {
       ServerHandshake next = waiting.poll(unconfirmedOffers);
       if (next != null) {
         return next;
       }
-      if (bounded) {
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
-          return null;
-        }
-        wait(left / 1_000_000, (int) (left % 1_000_000));
-      } else {
-        wait();
+      long left = Deadlines.left(deadline);
+      if (left <= 0) {
+        return null;
       }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
     }
     return null;
   }
@@ -165,13 +160,11 @@ public final class Acceptor {
    * limited to the number of accepting threads, not counting overdue clients. A client that does
    * not answer therefore delays no other client.
    *
-   * @param bounded whether there is a deadline
-   * @param deadline by {@link System#nanoTime}; ignored unless bounded
+   * @param deadline by {@link System#nanoTime}; or {@link Deadlines#NEVER}
    * @return the client; or null if the deadline passed, or this is closed
    * @throws InterruptedException if the thread was interrupted
    */
-  public @Nullable ServerHandshake nextToAccept(boolean bounded, long deadline)
-      throws InterruptedException {
+  public @Nullable ServerHandshake nextToAccept(long deadline) throws InterruptedException {
     while (true) {
       ServerHandshake tooLate;
       synchronized (this) {
@@ -191,11 +184,12 @@ public final class Acceptor {
         }
         tooLate = tooLate(now);
         if (tooLate == null) {
-          if (bounded && deadline - now <= 0) {
+          long left = Deadlines.left(deadline);
+          if (left <= 0) {
             return null;
           }
           long nanos = waiting.size() > 0 ? untilNextIsOverdue(now) : Long.MAX_VALUE;
-          TimeUnit.NANOSECONDS.timedWait(this, bounded ? Math.min(nanos, deadline - now) : nanos);
+          TimeUnit.NANOSECONDS.timedWait(this, Math.min(nanos, left));
           continue;
         }
       }

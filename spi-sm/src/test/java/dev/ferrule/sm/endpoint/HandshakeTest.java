@@ -87,7 +87,7 @@ class HandshakeTest {
               task -> Thread.ofPlatform().daemon().start(task));
       ServerHandshake request;
       do {
-        request = acceptor.next(true, soon());
+        request = acceptor.next(soon());
         assertThat(request).isNotNull();
         // a late request, of an attempt that is over, may be returned once more; accepting it would
         // fail, because its ring is gone
@@ -126,7 +126,7 @@ class HandshakeTest {
           CompletableFuture.supplyAsync(
               () -> catchThrowable(() -> handshake.await(NAME, soon(), answer -> true)),
               task -> Thread.ofPlatform().daemon().start(task));
-      ServerHandshake request = acceptor.next(true, soon());
+      ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.refuse("\033[2Jgo\naway");
       assertThat(connecting.get(90, TimeUnit.SECONDS))
@@ -151,7 +151,7 @@ class HandshakeTest {
           new HandshakeMessage(Type.CONNECT, client.newConnection(), 0, new byte[0]),
           firstMemory,
           server.address());
-      ServerHandshake first = acceptor.next(true, soon());
+      ServerHandshake first = acceptor.next(soon());
       assertThat(first).isNotNull();
       client.release();
       client = Endpoint.open(name, Access.USER);
@@ -164,7 +164,7 @@ class HandshakeTest {
           CompletableFuture.supplyAsync(
               () -> catchThrowable(() -> handshake.await(NAME, soon(), answer -> true)),
               task -> Thread.ofPlatform().daemon().start(task));
-      ServerHandshake second = acceptor.next(true, soon());
+      ServerHandshake second = acceptor.next(soon());
       assertThat(second).isNotNull();
       second.refuse("the second");
 
@@ -241,7 +241,7 @@ class HandshakeTest {
             CompletableFuture.runAsync(
                 () -> handshake.confirm(handshake.await(NAME, soon(), HandshakeTest::isMapped)),
                 task -> Thread.ofPlatform().daemon().start(task));
-        ServerHandshake request = acceptor.next(true, soon());
+        ServerHandshake request = acceptor.next(soon());
         assertThat(request).isNotNull();
         request.take(NAME);
         request.accept(
@@ -291,7 +291,7 @@ class HandshakeTest {
                   return failure;
                 },
                 task -> Thread.ofPlatform().daemon().start(task));
-        ServerHandshake request = acceptor.next(true, soon());
+        ServerHandshake request = acceptor.next(soon());
         assertThat(request).isNotNull();
         request.take(NAME);
         request.offer(
@@ -333,7 +333,7 @@ class HandshakeTest {
                           soon(),
                           answer -> isAnotherServed(request.join(), server, client, acceptor))),
               task -> Thread.ofPlatform().daemon().start(task));
-      ServerHandshake taken = acceptor.next(true, soon());
+      ServerHandshake taken = acceptor.next(soon());
       assertThat(taken).isNotNull();
       taken.take(NAME);
       request.complete(taken);
@@ -371,7 +371,7 @@ class HandshakeTest {
             CompletableFuture.runAsync(
                 () -> handshake.await(NAME, System.nanoTime() + 20_000_000L, answer -> true),
                 task -> Thread.ofPlatform().daemon().start(task));
-        requests.add(new WeakReference<>(acceptor.next(true, soon())));
+        requests.add(new WeakReference<>(acceptor.next(soon())));
         assertThatThrownBy(connecting::join).cause().isInstanceOf(OperationTimeoutException.class);
         handshake.cancel();
         client.removeLink(id);
@@ -415,7 +415,7 @@ class HandshakeTest {
       if (isRemoved) {
         client.removeLink(id);
       }
-      ServerHandshake request = acceptor.next(true, soon());
+      ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.take(NAME);
       int serverId = server.newConnection();
@@ -438,7 +438,7 @@ class HandshakeTest {
         SealedFile serversMemory = memory(1)) {
       Acceptor acceptor = server.listen(8);
       client.send(new HandshakeMessage(Type.CONNECT, 1, 0, new byte[0]), memory, server.address());
-      ServerHandshake request = acceptor.next(true, soon());
+      ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.take(NAME);
       request.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true);
@@ -500,7 +500,7 @@ class HandshakeTest {
 
   private static int offerNext(Acceptor acceptor, Endpoint server, SealedFile serversMemory)
       throws Exception {
-    ServerHandshake request = acceptor.nextToAccept(true, soon());
+    ServerHandshake request = acceptor.nextToAccept(soon());
     assertThat(request).isNotNull();
     request.take(NAME);
     int id = server.newConnection();
@@ -535,7 +535,7 @@ class HandshakeTest {
       poll.stop();
       client.send(new HandshakeMessage(Type.ACK, 1, ids[0], new byte[0]), server.address());
 
-      ServerHandshake next = acceptor.nextToAccept(true, soon());
+      ServerHandshake next = acceptor.nextToAccept(soon());
       assertThat(next).isNotNull();
       assertThat(next.clientId()).isOne();
       assertThat(next.isConfirmed()).isTrue();
@@ -567,7 +567,7 @@ class HandshakeTest {
         withdrawn = acceptor.withdrawOverdue();
       }
       assertThat(withdrawn).isFalse();
-      ServerHandshake next = acceptor.nextToAccept(true, soon());
+      ServerHandshake next = acceptor.nextToAccept(soon());
       assertThat(next).isNotNull();
       assertThat(next.isConfirmed()).isTrue();
     } finally {
@@ -592,7 +592,7 @@ class HandshakeTest {
       for (int i = 1; i <= 20; i++) {
         shakeHands(server, client, acceptor, i);
       }
-      assertThat(acceptor.next(true, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100)))
+      assertThat(acceptor.next(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100)))
           .as("every request is returned once")
           .isNull();
     } finally {
@@ -657,14 +657,14 @@ class HandshakeTest {
           HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, 1, 0, new byte[0]);
           client.send(connect, memory, server.address());
           client.send(connect, memory, server.address());
-          ServerHandshake request = acceptor.next(true, soon());
+          ServerHandshake request = acceptor.next(soon());
           assertThat(request).isNotNull();
           assertThat(request.generation()).isEqualTo(generation);
         } finally {
           client.release();
         }
       }
-      assertThat(acceptor.next(true, System.nanoTime())).isNull();
+      assertThat(acceptor.next(System.nanoTime())).isNull();
     } finally {
       server.release();
     }
@@ -680,13 +680,13 @@ class HandshakeTest {
         client.send(
             new HandshakeMessage(Type.CONNECT, id, 0, new byte[0]), memory(id), server.address());
       }
-      assertThat(acceptor.next(true, soon())).isNotNull();
-      ServerHandshake second = acceptor.next(true, soon());
+      assertThat(acceptor.next(soon())).isNotNull();
+      ServerHandshake second = acceptor.next(soon());
       assertThat(second).isNotNull();
       assertThat(second.clientId()).isEqualTo(2);
       client.send(
           new HandshakeMessage(Type.CONNECT, 3, 0, new byte[0]), memory(3), server.address());
-      assertThat(acceptor.next(true, soon())).isNotNull();
+      assertThat(acceptor.next(soon())).isNotNull();
     } finally {
       client.release();
       server.release();
