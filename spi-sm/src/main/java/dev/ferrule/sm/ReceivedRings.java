@@ -39,7 +39,7 @@ final class ReceivedRings {
 
   /** Returns whether the first ring is the only one. */
   boolean areSingle() {
-    return first.lanes() == 0;
+    return first.lanes() == 0 && known == 0;
   }
 
   /**

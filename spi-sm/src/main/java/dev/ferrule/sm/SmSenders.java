@@ -11,7 +11,6 @@ import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -40,11 +39,11 @@ final class SmSenders {
   /** By lane; null without an owner. */
   private final AtomicReferenceArray<@Nullable SmSender> lanes;
 
-  // of closed senders
-  private final LongAdder messages = new LongAdder();
-  private final LongAdder bytes = new LongAdder();
-  private final LongAdder stalls = new LongAdder();
-  private final LongAdder sleeps = new LongAdder();
+  // of closed senders; under the lock of this
+  private long messages;
+  private long bytes;
+  private long stalls;
+  private long sleeps;
 
   SmSenders(
       SmConnection connection,
@@ -140,14 +139,14 @@ final class SmSenders {
   }
 
   /** Takes a lane back from its sender, which is closed and has nothing staged or claimed. */
-  private void giveBack(int lane) {
+  private synchronized void giveBack(int lane) {
     SmSender sender = lanes.getAndSet(lane, null);
     RingProducer producer = producers[lane];
     if (sender != null && producer != null) {
-      messages.add(sender.messages());
-      bytes.add(sender.bytes());
-      stalls.add(sender.stalls());
-      sleeps.add(sender.sleeps());
+      messages += sender.messages();
+      bytes += sender.bytes();
+      stalls += sender.stalls();
+      sleeps += sender.sleeps();
       producer.restartCount();
     }
     giveLaneBack(lane);
@@ -172,25 +171,25 @@ final class SmSenders {
     forEach(SmSender::wake);
   }
 
-  private long total(LongAdder ofClosed, ToLongFunction<SmSender> count) {
-    long[] sum = {ofClosed.sum()};
+  private long total(long ofClosed, ToLongFunction<SmSender> count) {
+    long[] sum = {ofClosed};
     forEach(sender -> sum[0] += count.applyAsLong(sender));
     return sum[0];
   }
 
-  long messages() {
+  synchronized long messages() {
     return total(messages, SmSender::messages);
   }
 
-  long bytes() {
+  synchronized long bytes() {
     return total(bytes, SmSender::bytes);
   }
 
-  long stalls() {
+  synchronized long stalls() {
     return total(stalls, SmSender::stalls);
   }
 
-  long sleeps() {
+  synchronized long sleeps() {
     return total(sleeps, SmSender::sleeps);
   }
 }

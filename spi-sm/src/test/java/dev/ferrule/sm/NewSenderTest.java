@@ -245,6 +245,18 @@ class NewSenderTest {
   }
 
   @Test
+  void aLaneThatDisappearsEndsTheConnection() {
+    Pair pair = connect(options(), options());
+    send(pair.client().newSender(), 1);
+    assertThat(receive(pair.server().receiver())).isEqualTo(1);
+    MemorySegment ring = ConnectionMemory.ofReceiver(pair.server()).ring();
+    ring.set(ValueLayout.JAVA_LONG, RingLayout.SENDER_LANES, 0L);
+    assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("lanes are 0x0, after 0x1");
+  }
+
+  @Test
   void severalSendersAllocateNothing() throws Exception {
     Pair pair = connect(options(), options());
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -17,12 +17,29 @@ final class Rings {
   final ReceiverSleep sleep;
 
   Rings(RingLayout layout, boolean fences) {
+    this(layout, fences, memory(layout.ringSize()));
+  }
+
+  private Rings(RingLayout layout, boolean fences, MemorySegment ring) {
+    this(layout, fences, ring, ring);
+  }
+
+  private Rings(RingLayout layout, boolean fences, MemorySegment ring, MemorySegment first) {
     this.layout = layout;
-    ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
-    buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
-    producer = new RingProducer(layout, ring, buffer, ring, fences);
+    this.ring = ring;
+    buffer = memory(layout.bufferSize());
+    producer = new RingProducer(layout, ring, buffer, first, fences);
     consumer = new RingConsumer(layout, ring, buffer, fences);
-    sleep = new ReceiverSleep(ring, fences);
+    sleep = new ReceiverSleep(first, fences);
+  }
+
+  private static MemorySegment memory(long size) {
+    return Arena.ofAuto().allocate(size, RingLayout.LINE);
+  }
+
+  /** Returns a further ring, whose receiver sleeps by the flag of this one. */
+  Rings lane(boolean fences) {
+    return new Rings(layout, fences, memory(layout.ringSize()), ring);
   }
 
   /** Stages a message if there is room for it. */
