@@ -4,7 +4,10 @@ package dev.ferrule.sm.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -43,6 +46,7 @@ class LanesTest {
       first.sleep.arm(true);
       int found = look(first) + look(lane);
       if (found == 0) {
+        delay();
         long start = System.nanoTime();
         first.sleep.await(LOST_NANOS);
         assertThat(System.nanoTime() - start).as("a sleep beside messages").isLessThan(LOST_NANOS);
@@ -54,6 +58,13 @@ class LanesTest {
     return sleeps;
   }
 
+  /** Lets the other threads do something, or nothing, in between. */
+  private static void delay() {
+    for (int rest = ThreadLocalRandom.current().nextInt(500); rest > 0; rest--) {
+      Thread.onSpinWait();
+    }
+  }
+
   private static int look(Rings rings) {
     boolean found = rings.consumer.next();
     if (found) {
@@ -61,6 +72,20 @@ class LanesTest {
       rings.consumer.acknowledge();
     }
     return found ? 1 : 0;
+  }
+
+  @BeforeEach
+  void delaySenders() {
+    RingSteps.onStep(step -> {
+      if (step == RingStep.SENDER_WAKES || step == RingStep.SENDER_HAS_WOKEN) {
+        delay();
+      }
+    });
+  }
+
+  @AfterEach
+  void removeHook() {
+    RingSteps.ignore();
   }
 
   @Test
