@@ -3,6 +3,7 @@ package dev.ferrule.sm.process;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.FerruleException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteMemory;
@@ -10,10 +11,13 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
 
 /** The behaviour of one side of a busy connection, until the connection ends. */
 enum Load {
@@ -92,7 +96,53 @@ enum Load {
         check(memory.get(ValueLayout.JAVA_BYTE, EXPOSED - 1) == (byte) i, "what was read", i);
       }
     }
+  },
+
+  /** Sends by several threads, each of which opens and closes one sender after the other. */
+  LANES {
+    @Override
+    void run(Connection connection) {
+      for (int thread = 1; thread < LANE_THREADS; thread++) {
+        int first = thread;
+        Thread.ofPlatform()
+            .name("lane " + thread)
+            .daemon()
+            .start(() -> {
+              try {
+                sendByLanes(connection, first);
+              } catch (FerruleException e) {
+                connection.uri(); // the connection has ended, as the other thread notices
+              }
+            });
+      }
+      sendByLanes(connection, 0);
+    }
+  },
+
+  /** Receives them, and fails if one of a sender is missing, duplicated, or out of order. */
+  COUNT_LANES {
+    @Override
+    void run(Connection connection) {
+      Map<Integer, Integer> next = new HashMap<>(); // by sender
+      while (true) {
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          MemorySegment segment = message.segment();
+          int sender = segment.get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+          int number = segment.get(ValueLayout.JAVA_INT_UNALIGNED, Integer.BYTES);
+          Integer expected = next.getOrDefault(sender, 0);
+          check(number == expected, "the order of sender " + sender + " at message", expected);
+          if (number == MESSAGES_OF_A_SENDER - 1) {
+            next.remove(sender);
+          } else {
+            next.put(sender, number + 1);
+          }
+        }
+      }
+    }
   };
+
+  private static final int LANE_THREADS = 3;
+  private static final int MESSAGES_OF_A_SENDER = 100;
 
   private static final int EXPOSED = 100_000;
   private static final int MAX_LENGTH = 5000;
@@ -103,6 +153,16 @@ enum Load {
    * @throws dev.ferrule.FerruleException as the connection does then
    */
   abstract void run(Connection connection);
+
+  private static void sendByLanes(Connection connection, int first) {
+    for (int number = first; true; number += LANE_THREADS) {
+      try (Sender sender = connection.newSender()) {
+        for (int i = 0; i < MESSAGES_OF_A_SENDER; i++) {
+          sender.send(MemorySegment.ofArray(new int[] {number, i}));
+        }
+      }
+    }
+  }
 
   /** Returns the other side's behaviour. */
   Load counterpart() {
