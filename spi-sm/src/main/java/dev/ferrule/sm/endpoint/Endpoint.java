@@ -18,9 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -29,8 +27,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,23 +46,19 @@ public final class Endpoint {
 
   private static final long SOCKET_KEY = (1L << 32) + 1;
   private static final long FIFO_KEY = (1L << 32) + 2;
-  private static final Pattern PEER_SOCKET =
-      Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
 
   /** At least as many as a socket queues: net.unix.max_dgram_qlen is 512 with systemd, or 10. */
   private static final int MAX_QUEUED_DATAGRAMS = 1024;
 
-  private static final long NEVER = Long.MAX_VALUE;
+  /** Later than any time by System.nanoTime. */
+  static final long NEVER = Long.MAX_VALUE;
 
   /** The pause after a failure that may recur at once. */
   private static final long BACK_OFF_NANOS = 100_000_000;
 
   /** The longest wait of {@link #awaitDatagrams}. */
   private static final long MAX_WAIT_NANOS = 1_000_000_000;
-
-  /** Stands in for the time of the next keepalives while all connections are scanned for it. */
-  private static final long LOOKING = Long.MIN_VALUE;
 
   /**
    * The last number of a connection, for all endpoints: the next endpoint may have the name of one
@@ -82,23 +74,19 @@ public final class Endpoint {
   private final Fifo.Reader fifo;
   private final EventPoll poll;
   private final Thread thread;
-  private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
+  private final Guard guard;
+  private final Links links;
+  private final Datagrams datagrams;
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
-  // links with pending fragments; confined to the thread
-  private final ArrayDeque<Link> busy = new ArrayDeque<>();
-  private boolean inDoubt; // whether all links must be checked; confined to the thread
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private long offersAt = NEVER; // by System.nanoTime; confined to the thread
-  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
-  private volatile boolean linksChanged; // so that keepalives may be due earlier than that
   private volatile boolean offersChanged;
   private final Object reading = new Object();
 
   /** All that arrived before is handled; by System.nanoTime; guarded by {@link #reading}. */
   private long readUntil = System.nanoTime();
 
-  private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
   private final boolean openToGroup;
   private int retained = 1;
 
@@ -113,6 +101,9 @@ public final class Endpoint {
     this.sender = sender;
     this.fifo = fifo;
     this.poll = poll;
+    this.guard = new Guard(directory.address());
+    this.links = new Links(poll, guard);
+    this.datagrams = new Datagrams(this, socket, guard);
     this.openToGroup = OwnDirectory.isOpenToGroup(directory.path());
     thread =
         Thread.ofPlatform()
@@ -251,7 +242,7 @@ public final class Endpoint {
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
       int id = LAST_NUMBER.updateAndGet(last -> last % HandshakeMessage.MAX_ID + 1);
-      if (!links.containsKey(id) && OwnDirectory.create(connectionDirectory(id), openToGroup)) {
+      if (!links.has(id) && OwnDirectory.create(connectionDirectory(id), openToGroup)) {
         return id;
       }
     }
@@ -312,25 +303,7 @@ public final class Endpoint {
    *     #established established}; zero means forever
    */
   public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
-    LinkState state = new LinkState(link, peer, peerTimeout);
-    links.put(id, state);
-    boolean done = false;
-    try {
-      poll.addBroken(peer.fd(), id);
-      done = true;
-    } finally {
-      if (!done) {
-        links.remove(id);
-      }
-    }
-    // the thread scans all connections for the next keepalive, so one scan serves several new ones
-    long due = keepalivesAt;
-    long interval = state.interval();
-    if (interval != NEVER
-        && (due == NEVER || due == LOOKING || due - System.nanoTime() > interval)) {
-      linksChanged = true;
-      poll.wake();
-    }
+    links.add(id, link, peer, peerTimeout);
   }
 
   /**
@@ -340,10 +313,7 @@ public final class Endpoint {
    * @param id its number here
    */
   public void established(int id) {
-    LinkState state = links.get(id);
-    if (state != null) {
-      state.establish();
-    }
+    links.established(id);
   }
 
   /**
@@ -352,15 +322,7 @@ public final class Endpoint {
    * @param id its number here
    */
   public void removeLink(int id) {
-    LinkState state = links.remove(id);
-    if (state != null) {
-      synchronized (state) {
-        if (state.watched()) {
-          state.unwatch();
-          poll.remove(state.peer().fd());
-        }
-      }
-    }
+    links.remove(id);
     Acceptor current = acceptor;
     if (current != null) {
       current.forget(id);
@@ -405,8 +367,7 @@ public final class Endpoint {
    * thread may call this; it takes no lock, and allocates nothing.
    */
   public void onFullFifo() {
-    owing = true;
-    poll.wake();
+    links.onFullFifo();
   }
 
   /**
@@ -448,6 +409,16 @@ public final class Endpoint {
     return handshake;
   }
 
+  /** Returns the acceptor of a listener's endpoint. */
+  @Nullable Acceptor acceptor() {
+    return acceptor;
+  }
+
+  /** Returns the handshake of a connection of this side; null if it is over. */
+  @Nullable ClientHandshake clientHandshake(int id) {
+    return clientHandshakes.get(id);
+  }
+
   /** Sends a handshake message to another endpoint of the same directory; returns 0 or -errno. */
   int send(HandshakeMessage message, SmAddress to) {
     return send(message, null, to);
@@ -474,8 +445,9 @@ public final class Endpoint {
 
   private void recover(Throwable problem) {
     try {
-      repeatAll();
-      warn(problem);
+      links.repeatAll();
+      offersChanged = true;
+      guard.warn(problem);
       LockSupport.parkNanos(BACK_OFF_NANOS);
     } catch (Throwable e) {
       return; // even to link a method for the first time takes heap
@@ -484,43 +456,21 @@ public final class Endpoint {
 
   /** Waits for events, and does what is due. */
   private void turn() {
-    int timeoutMs = timeoutMs(Math.min(keepalivesAt, offersAt));
-    int events = poll.await(busy.isEmpty() && !inDoubt ? timeoutMs : 0);
+    int timeoutMs = timeoutMs(Math.min(links.keepalivesAt(), offersAt));
+    int events = poll.await(links.isPending() ? 0 : timeoutMs);
     for (int i = 0; i < events && !stopped; i++) {
       long key = poll.key(i);
       boolean broken = poll.isBroken(i);
-      guard(() -> handle(key, broken));
+      guard.run(() -> handle(key, broken));
     }
-    if (owing) {
-      owing = false;
-      links.forEach((id, state) -> guard(() -> writePending(id, state)));
-    }
-    if (inDoubt) {
-      inDoubt = false;
-      lookAtAll();
-    }
-    serveBusy();
-    long now = System.nanoTime();
-    if (linksChanged || isDue(keepalivesAt, now)) {
-      linksChanged = false;
-      keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
-      keepalivesAt = tickLinks(now);
-    }
-    if (offersChanged || isDue(offersAt, now)) {
+    links.work();
+    if (offersChanged || isDue(offersAt, System.nanoTime())) {
       offersChanged = false;
       offersAt = tickOffers();
     }
   }
 
-  /** Marks all work as due: some of it may have been taken and not done. Allocates nothing. */
-  private void repeatAll() {
-    owing = true;
-    inDoubt = true;
-    linksChanged = true;
-    offersChanged = true;
-  }
-
-  private static boolean isDue(long time, long now) {
+  static boolean isDue(long time, long now) {
     return time != NEVER && now - time >= 0;
   }
 
@@ -528,147 +478,14 @@ public final class Endpoint {
     return time == NEVER ? -1 : Math.clamp((time - System.nanoTime()) / 1_000_000 + 1, 0, 60_000);
   }
 
-  /**
-   * Runs an action and logs its failure. All connections of the endpoint depend on the thread, so
-   * no failure of one of them may end it.
-   */
-  private void guard(Runnable action) {
-    try {
-      action.run();
-    } catch (Throwable e) { // including an error of one connection
-      warn(e);
-    }
-  }
-
-  private void warn(Throwable problem) {
-    try {
-      LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), problem);
-    } catch (Throwable e) {
-      return; // the logger itself may lack a descriptor; the other connections go on
-    }
-  }
-
   private void handle(long key, boolean broken) {
     if (key == SOCKET_KEY) {
-      readSocket(MAX_DATAGRAMS_AT_ONCE);
+      datagrams.read(MAX_DATAGRAMS_AT_ONCE);
     } else if (key == FIFO_KEY) {
       readFifo();
     } else if (key >= 0) {
-      LinkState state = links.get((int) key);
-      if (state != null && broken) {
-        onPeerGone(state);
-      } else if (state != null) {
-        writePending((int) key, state);
-      }
+      links.handle((int) key, broken);
     }
-  }
-
-  private void readSocket(int maximum) {
-    for (int i = 0; i < maximum; i++) {
-      DatagramSocket.Datagram datagram = socket.receive();
-      if (datagram == null) {
-        return;
-      }
-      guard(() -> handleAndClose(datagram));
-    }
-  }
-
-  private void onPeerGone(LinkState state) {
-    state.setGone();
-    synchronized (state) {
-      if (state.watched()) {
-        state.unwatch();
-        poll.remove(state.peer().fd());
-      }
-    }
-    state.link().onPeerGone();
-  }
-
-  /** Writes a peer's pending headers; waits for room if its FIFO is still full. */
-  private void writePending(int id, LinkState state) {
-    boolean done = state.peer().tellAgain();
-    synchronized (state) {
-      if (state.watched() && state.awaitsRoom() == done) {
-        poll.setRoomWanted(state.peer().fd(), id, !done);
-        state.setAwaitsRoom(!done);
-      }
-    }
-  }
-
-  /** Handles a datagram, and closes a file that no handshake has taken ownership of. */
-  private void handleAndClose(DatagramSocket.Datagram datagram) {
-    SealedFile file = datagram.file();
-    boolean taken = false;
-    try {
-      taken = handle(datagram);
-    } finally {
-      if (file != null && !taken) {
-        file.close();
-      }
-    }
-  }
-
-  /** Returns whether a handshake has taken ownership of the file. */
-  private boolean handle(DatagramSocket.Datagram datagram) {
-    Optional<HandshakeMessage> decoded = HandshakeMessage.decode(datagram.bytes());
-    // The sender's path is a path of its own file system, which may be mounted elsewhere here. The
-    // sender is an endpoint of the same directory, so the last two names identify it. A foreign
-    // process therefore cannot redirect replies to other files.
-    Matcher matcher = datagram.from() == null ? null : PEER_SOCKET.matcher(datagram.from());
-    if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
-      return false;
-    }
-    HandshakeMessage message = decoded.get();
-    SmAddress from =
-        address()
-            .with(
-                new SmAddress.Id(
-                    Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
-    SealedFile file = datagram.file();
-    PassedMemory memory = file == null ? null : new PassedMemory(file, datagram.sender());
-    switch (message.type()) {
-      case CONNECT, ACK, CANCEL -> {
-        return handleAsServer(message, from, memory, datagram.isFileLost());
-      }
-      default -> {
-        ClientHandshake handshake = clientHandshakes.get(message.clientId());
-        if (handshake != null) {
-          return handshake.receive(message, from, memory, datagram.isFileLost());
-        }
-        if (message.type() == HandshakeMessage.Type.ACCEPT) {
-          send(ClientHandshake.cancellation(message.clientId()), from); // the first one was lost
-        }
-        return false;
-      }
-    }
-  }
-
-  private boolean handleAsServer(
-      HandshakeMessage message,
-      SmAddress from,
-      @Nullable PassedMemory memory,
-      boolean isMemoryLost) {
-    if (message.version() != HandshakeMessage.VERSION) {
-      send(
-          new HandshakeMessage(
-              HandshakeMessage.Type.VERSION_MISMATCH, message.clientId(), 0, new byte[0]),
-          from);
-      return false;
-    }
-    Acceptor current = acceptor;
-    if (current != null) {
-      return current.receive(message, from, memory, isMemoryLost);
-    }
-    if (message.type() == HandshakeMessage.Type.CONNECT) {
-      send(
-          Acceptor.refusal(
-              message.clientId(),
-              "no listener at "
-                  + address().uri()
-                  + " (start one, or check the path): the endpoint belongs to a client"),
-          from);
-    }
-    return false;
   }
 
   private void readFifo() {
@@ -678,86 +495,26 @@ public final class Endpoint {
     boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
       try {
-        handleHeader(fifo.header(i), now);
+        links.handleHeader(fifo.header(i), now);
       } catch (Throwable e) { // not by guard, for which each header would need an object
-        warn(e);
+        guard.warn(e);
       }
     }
-    inDoubt |= !complete;
-  }
-
-  /** Checks all links, since a header may have been lost. */
-  private void lookAtAll() {
-    for (LinkState state : links.values()) {
-      guard(() -> look(state));
+    if (!complete) {
+      links.doubt();
     }
-  }
-
-  private void look(LinkState state) {
-    Link link = state.link();
-    if (state.isGone()) {
-      link.onPeerGone();
-    }
-    link.onWakeup();
-    link.onPeerClosed();
-    serveFragments(link);
-  }
-
-  /** Serves one batch of a link's fragments; a link with more is queued behind the others. */
-  private void serveFragments(Link link) {
-    if (link.onFragments() && !busy.contains(link)) {
-      busy.add(link);
-    }
-  }
-
-  private void serveBusy() {
-    for (int i = busy.size(); i > 0; i--) {
-      Link link = busy.remove();
-      guard(() -> serveFragments(link));
-    }
-  }
-
-  /** Handles a header. A header that may be damaged causes all links to be checked. */
-  private void handleHeader(int header, long now) {
-    LinkState state = links.get(FifoHeader.connection(header));
-    if (state == null) {
-      inDoubt = true; // of a connection that was closed meanwhile, or garbage
-      return;
-    }
-    state.heard(now);
-    int type = FifoHeader.type(header);
-    if (type != FifoHeader.RMA || !state.link().hasFragments()) {
-      // For any type: a superfluous check is cheap, except for one for each fragment.
-      state.link().onWakeup();
-    }
-    switch (type) {
-      case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
-      case FifoHeader.CLOSED -> state.link().onPeerClosed();
-      case FifoHeader.RMA -> serveFragments(state.link());
-      case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
-      default -> inDoubt = true; // of a later version, or garbage
-    }
-  }
-
-  /** Sends keepalives; returns when the next call is due. */
-  private long tickLinks(long now) {
-    long interval = NEVER;
-    for (LinkState state : links.values()) {
-      guard(() -> state.tick(now));
-      interval = Math.min(interval, state.interval());
-    }
-    return interval == NEVER ? NEVER : now + interval;
   }
 
   /** Repeats offers, or ends them; returns when the next call is due. */
   private long tickOffers() {
     long now = System.nanoTime();
-    guard(() -> readSocket(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
+    guard.run(
+        () -> datagrams.read(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
     long next = NEVER;
     Acceptor current = acceptor;
     if (current != null) {
       for (ServerHandshake handshake : current.unconfirmed()) {
-        guard(() -> handshake.tick(now));
+        guard.run(() -> handshake.tick(now));
         next = Math.min(next, handshake.tickAt());
       }
     }
@@ -774,7 +531,7 @@ public final class Endpoint {
     }
     Acceptor current = acceptor;
     if (current != null) {
-      guard(current::close);
+      guard.run(current::close);
     }
     LiveEndpoints.remove(this);
     directory.remove();

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.posix.EventPoll;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The connections of an endpoint, as its thread serves them: it handles the headers from their
+ * peers, serves fragments, sends keepalives, and notices that a peer's process has ended.
+ *
+ * <p><b>Threads:</b> any thread may call {@link #add}, {@link #has}, {@link #established}, {@link
+ * #remove} and {@link #onFullFifo}; the other methods belong to the endpoint's.
+ */
+final class Links {
+
+  private static final long NEVER = Endpoint.NEVER;
+
+  /** Stands in for the time of the next keepalives while all connections are scanned for it. */
+  private static final long LOOKING = Long.MIN_VALUE;
+
+  private final EventPoll poll;
+  private final Guard guard;
+  private final Map<Integer, LinkState> all = new ConcurrentHashMap<>();
+  private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with pending fragments
+  private boolean inDoubt; // whether all links must be checked
+  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
+  private volatile boolean changed; // so that keepalives may be due earlier than that
+  private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
+
+  Links(EventPoll poll, Guard guard) {
+    this.poll = poll;
+    this.guard = guard;
+  }
+
+  boolean has(int id) {
+    return all.containsKey(id);
+  }
+
+  /**
+   * Starts serving a connection.
+   *
+   * @param id its number here
+   * @param link the connection
+   * @param peer its peer
+   * @param peerTimeout how long the peer may be silent once the connection is {@linkplain
+   *     #established established}; zero means forever
+   */
+  void add(int id, Link link, Peer peer, Duration peerTimeout) {
+    LinkState state = new LinkState(link, peer, peerTimeout);
+    all.put(id, state);
+    boolean done = false;
+    try {
+      poll.addBroken(peer.fd(), id);
+      done = true;
+    } finally {
+      if (!done) {
+        all.remove(id);
+      }
+    }
+    // the thread scans all connections for the next keepalive, so one scan serves several new ones
+    long due = keepalivesAt;
+    long interval = state.interval();
+    if (interval != NEVER
+        && (due == NEVER || due == LOOKING || due - System.nanoTime() > interval)) {
+      changed = true;
+      poll.wake();
+    }
+  }
+
+  /**
+   * Counts the silence of a connection's peer from now on. Until then the timeout of the handshake
+   * applies.
+   *
+   * @param id its number here
+   */
+  void established(int id) {
+    LinkState state = all.get(id);
+    if (state != null) {
+      state.establish();
+    }
+  }
+
+  /**
+   * Stops serving a connection. Must be called before its peer is closed.
+   *
+   * @param id its number here
+   */
+  void remove(int id) {
+    LinkState state = all.remove(id);
+    if (state != null) {
+      synchronized (state) {
+        if (state.watched()) {
+          state.unwatch();
+          poll.remove(state.peer().fd());
+        }
+      }
+    }
+  }
+
+  /**
+   * Has the endpoint's thread write a peer's pending headers as soon as its FIFO has room. Takes no
+   * lock, and allocates nothing.
+   */
+  void onFullFifo() {
+    owing = true;
+    poll.wake();
+  }
+
+  /** Marks all work as due: some of it may have been taken and not done. Allocates nothing. */
+  void repeatAll() {
+    owing = true;
+    inDoubt = true;
+    changed = true;
+  }
+
+  /** Has all links checked, since a header may have been lost. */
+  void doubt() {
+    inDoubt = true;
+  }
+
+  /** Returns whether there is more to do now. */
+  boolean isPending() {
+    return inDoubt || !busy.isEmpty();
+  }
+
+  /** Returns when the next keepalives are due, by System.nanoTime. */
+  long keepalivesAt() {
+    return keepalivesAt;
+  }
+
+  /** Handles an event of a peer's FIFO: its reader is gone, or there is room. */
+  void handle(int id, boolean broken) {
+    LinkState state = all.get(id);
+    if (state != null && broken) {
+      onPeerGone(state);
+    } else if (state != null) {
+      writePending(id, state);
+    }
+  }
+
+  /** Does what is due, beside the events. */
+  void work() {
+    if (owing) {
+      owing = false;
+      all.forEach((id, state) -> guard.run(() -> writePending(id, state)));
+    }
+    if (inDoubt) {
+      inDoubt = false;
+      lookAtAll();
+    }
+    serveBusy();
+    long now = System.nanoTime();
+    if (changed || Endpoint.isDue(keepalivesAt, now)) {
+      changed = false;
+      keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
+      keepalivesAt = tick(now);
+    }
+  }
+
+  private void onPeerGone(LinkState state) {
+    state.setGone();
+    synchronized (state) {
+      if (state.watched()) {
+        state.unwatch();
+        poll.remove(state.peer().fd());
+      }
+    }
+    state.link().onPeerGone();
+  }
+
+  /** Writes a peer's pending headers; waits for room if its FIFO is still full. */
+  private void writePending(int id, LinkState state) {
+    boolean done = state.peer().tellAgain();
+    synchronized (state) {
+      if (state.watched() && state.awaitsRoom() == done) {
+        poll.setRoomWanted(state.peer().fd(), id, !done);
+        state.setAwaitsRoom(!done);
+      }
+    }
+  }
+
+  /** Checks all links, since a header may have been lost. */
+  private void lookAtAll() {
+    for (LinkState state : all.values()) {
+      guard.run(() -> look(state));
+    }
+  }
+
+  private void look(LinkState state) {
+    Link link = state.link();
+    if (state.isGone()) {
+      link.onPeerGone();
+    }
+    link.onWakeup();
+    link.onPeerClosed();
+    serveFragments(link);
+  }
+
+  /** Serves one batch of a link's fragments; a link with more is queued behind the others. */
+  private void serveFragments(Link link) {
+    if (link.onFragments() && !busy.contains(link)) {
+      busy.add(link);
+    }
+  }
+
+  private void serveBusy() {
+    for (int i = busy.size(); i > 0; i--) {
+      Link link = busy.remove();
+      guard.run(() -> serveFragments(link));
+    }
+  }
+
+  /** Handles a header. A header that may be damaged causes all links to be checked. */
+  void handleHeader(int header, long now) {
+    LinkState state = all.get(FifoHeader.connection(header));
+    if (state == null) {
+      inDoubt = true; // of a connection that was closed meanwhile, or garbage
+      return;
+    }
+    state.heard(now);
+    int type = FifoHeader.type(header);
+    if (type != FifoHeader.RMA || !state.link().hasFragments()) {
+      // For any type: a superfluous check is cheap, except for one for each fragment.
+      state.link().onWakeup();
+    }
+    switch (type) {
+      case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
+      case FifoHeader.CLOSED -> state.link().onPeerClosed();
+      case FifoHeader.RMA -> serveFragments(state.link());
+      case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
+      default -> inDoubt = true; // of a later version, or garbage
+    }
+  }
+
+  /** Sends keepalives; returns when the next call is due. */
+  private long tick(long now) {
+    long interval = NEVER;
+    for (LinkState state : all.values()) {
+      guard.run(() -> state.tick(now));
+      interval = Math.min(interval, state.interval());
+    }
+    return interval == NEVER ? NEVER : now + interval;
+  }
+}
