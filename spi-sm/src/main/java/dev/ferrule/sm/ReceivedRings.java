@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.MessageHandler;
 import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingProducer;
+import java.lang.ref.Reference;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rings from which a connection receives, in turn: the first, and one for each lane in which
- * the peer has begun to send.
+ * the peer has begun to send. Finds their messages, or passes them to a handler.
  *
  * <p>Used by the receiving thread; any thread may call {@link #mayHaveNext}, {@link #stop} and
  * {@link #total}.
  */
 final class ReceivedRings {
 
+  /** Maximum number of messages polled from a ring before the next one is polled. */
+  private static final int TURN = 64;
+
   private final SharedRing own;
   private final boolean fences;
-  private final BooleanSupplier isReleased;
+  private final ReceiverSleep sleep;
+  private final SmConnection connection;
   private final RingConsumer first;
   private volatile RingConsumer[] rings; // replaced, never modified
   private volatile long known; // the lanes of which these are
   private int turn;
+  private int polled; // since beginPoll
 
-  ReceivedRings(SharedRing own, boolean fences, BooleanSupplier isReleased) {
+  ReceivedRings(SmConnection connection, SharedRing own, ReceiverSleep sleep, boolean fences) {
     this.own = own;
     this.fences = fences;
-    this.isReleased = isReleased;
+    this.sleep = sleep;
+    this.connection = connection;
     this.first = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
     this.rings = new RingConsumer[] {first};
   }
@@ -38,7 +48,7 @@ final class ReceivedRings {
   }
 
   /** Returns whether the first ring is the only one. */
-  boolean areSingle() {
+  private boolean areSingle() {
     return first.lanes() == 0 && known == 0;
   }
 
@@ -47,7 +57,7 @@ final class ReceivedRings {
    *
    * @throws CorruptRingException if the peer uses a lane that does not exist
    */
-  int count() {
+  private int count() {
     long lanes = first.lanes();
     if (lanes != known) {
       add(lanes);
@@ -75,16 +85,132 @@ final class ReceivedRings {
     }
     rings = more;
     known = lanes;
-    if (isReleased.getAsBoolean()) { // perhaps after the stop of the others
+    if (connection.isReleased()) { // perhaps after the stop of the others
       stop();
     }
   }
 
   /** Returns the ring whose turn it is. */
-  RingConsumer next() {
+  private RingConsumer nextInTurn() {
     RingConsumer[] all = rings;
     turn = turn + 1 < all.length ? turn + 1 : 0;
     return all[turn];
+  }
+
+  /**
+   * Looks for the next message, in all rings in turn.
+   *
+   * @return the ring that has found one; null if there is none
+   */
+  @Nullable RingConsumer find() {
+    if (areSingle()) {
+      return next(first) ? first : null;
+    }
+    for (int rest = count(); rest > 0; rest--) {
+      RingConsumer ring = nextInTurn();
+      if (next(ring)) {
+        return ring;
+      }
+    }
+    return null;
+  }
+
+  private boolean next(RingConsumer ring) {
+    boolean result = ring.next();
+    if (!result) {
+      acknowledge(ring); // padding may have been skipped
+    }
+    return result;
+  }
+
+  /** Called before a {@link #poll}. */
+  void beginPoll() {
+    polled = 0;
+  }
+
+  /** Returns how many messages were passed since {@link #beginPoll}. */
+  int polled() {
+    return polled;
+  }
+
+  /**
+   * Passes messages to the handler until there is none, or the limit is reached. Several rings take
+   * turns.
+   */
+  void poll(MessageHandler handler, int limit) {
+    if (areSingle()) {
+      boolean ignored = poll(first, handler, limit);
+      return;
+    }
+    int count = count();
+    int drained = 0; // the rings in a row in which there was none any more
+    while (drained < count && polled < limit && !connection.isReleased()) {
+      int most = limit - polled;
+      boolean mayHaveMore = poll(nextInTurn(), handler, Math.min(TURN, most));
+      drained = mayHaveMore ? 0 : drained + 1;
+    }
+  }
+
+  /** Passes messages of a ring to the handler; returns whether there may be more. */
+  private boolean poll(RingConsumer ring, MessageHandler handler, int limit) {
+    int end = polled + limit;
+    while (polled < end) {
+      handOverInline(ring, handler, end - polled);
+      if (ring.isDrained()) {
+        return false;
+      }
+      // another record follows, or an eighth of the ring was consumed
+      if (polled < end) {
+        if (connection.isReleased() || !next(ring)) {
+          return false;
+        }
+        if (ring.messageLine() != RingProducer.INLINE) {
+          handOverLines(ring, handler);
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Passes inline messages to the handler until another record follows. */
+  private void handOverInline(RingConsumer ring, MessageHandler handler, int limit) {
+    long before = ring.messages();
+    int count = -1;
+    try {
+      count = ring.pollInline(handler, limit);
+    } finally {
+      if (count < 0) { // the handler has thrown
+        count = (int) (ring.messages() - before);
+      }
+      if (count > 0) {
+        polled += count;
+        sleep.received(count);
+      }
+      acknowledge(ring);
+    }
+  }
+
+  /** Passes the message in lines that was found to the handler. */
+  private void handOverLines(RingConsumer ring, MessageHandler handler) {
+    int line = ring.messageLine();
+    try {
+      handler.onMessage(ring.messageMemory(), ring.messageOffset(), ring.messageLength());
+    } finally {
+      polled++;
+      ring.advance();
+      if (ring.release(line)) {
+        connection.wakePeer();
+      }
+      acknowledge(ring);
+    }
+  }
+
+  /** Gives consumed room back to the sender. */
+  void acknowledge(RingConsumer ring) {
+    if (ring.acknowledge()) {
+      connection.wakePeer();
+    }
+    Reference.reachabilityFence(this);
   }
 
   /** Returns whether there may be a message. May be called while another thread receives. */

@@ -92,17 +92,13 @@ final class SmConnection implements Connection, Link {
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
-    rings = new ReceivedRings(own, fences, this::isReleased);
+    ReceiverSleep sleep = new ReceiverSleep(own.ring(), fences);
+    rings = new ReceivedRings(this, own, sleep, fences);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
     senders = new SmSenders(this, resources, fences, wait, showsRoom ? readiness : null);
     receiver =
         new SmReceiver(
-            this,
-            rings,
-            new ReceiverSleep(own.ring(), fences),
-            own.layout(),
-            new Waiter(wait, SECOND_LOOK_NANOS),
-            fences);
+            this, rings, sleep, own.layout(), new Waiter(wait, SECOND_LOOK_NANOS), fences);
     if (readiness != null) {
       receiver.showMessages(readiness);
     }

@@ -10,7 +10,6 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.ViewUse;
@@ -29,12 +28,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
-  /** Maximum number of messages polled from a ring before the next one is polled. */
-  private static final int TURN = 64;
-
   private final SmConnection connection;
   private final ReceivedRings rings;
-  private final RingConsumer first;
   private final ReceiverSleep sleep;
   private final StreamPauses pauses = new StreamPauses();
   private final Waiter waiter;
@@ -49,7 +44,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean claimed; // by a program that uses this receiver itself
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
-  private int polled; // by the last poll
   private ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
   SmReceiver(
@@ -62,8 +56,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.connection = connection;
     this.rings = rings;
     this.sleep = sleep;
-    this.first = rings.first();
-    this.found = first;
+    this.found = rings.first();
     this.waiter = waiter;
     this.maxRegions = layout.regions();
     this.fences = fences;
@@ -141,7 +134,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.receiving().begin();
     beginPolling();
     try {
-      pollRings(handler, limit);
+      rings.poll(handler, limit);
     } catch (CorruptRingException e) {
       failCorrupt(e); // no reason for the receiver of other connections to throw
     } finally {
@@ -152,12 +145,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Called before a {@link #pollForListener} that may not take place. */
   void beginPoll() {
-    polled = 0;
+    rings.beginPoll();
   }
 
   /** Returns how many messages were passed since {@link #beginPoll}. */
   int polled() {
-    return polled;
+    return rings.polled();
   }
 
   /**
@@ -258,13 +251,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     claim();
     checkNotPolling();
     beginPolling();
-    polled = 0;
+    rings.beginPoll();
     try {
-      pollRings(handler, limit);
-      if (polled == 0) {
+      rings.poll(handler, limit);
+      if (rings.polled() == 0) {
         foundNothing(handler, limit);
       }
-      return polled;
+      return rings.polled();
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
     } finally {
@@ -281,8 +274,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.checkNotReleased();
     if (connection.hasEnded()) {
       // the peer may have sent its last message between the check and its end
-      pollRings(handler, limit);
-      if (polled == 0) {
+      rings.poll(handler, limit);
+      if (rings.polled() == 0) {
         throw connection.ended();
       }
     }
@@ -295,78 +288,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       ReadinessDescriptor.raise(readiness); // as in receive
     }
     return waiter.await(this, Deadlines.after(timeout));
-  }
-
-  /**
-   * Passes messages to the handler until there is none, or the limit is reached. Several rings take
-   * turns.
-   */
-  private void pollRings(MessageHandler handler, int limit) {
-    if (rings.areSingle()) {
-      boolean ignored = poll(first, handler, limit);
-      return;
-    }
-    int count = rings.count();
-    int drained = 0; // the rings in a row in which there was none any more
-    while (drained < count && polled < limit && !connection.isReleased()) {
-      int most = limit - polled;
-      boolean mayHaveMore = poll(rings.next(), handler, Math.min(TURN, most));
-      drained = mayHaveMore ? 0 : drained + 1;
-    }
-  }
-
-  /** Passes messages of a ring to the handler; returns whether there may be more. */
-  private boolean poll(RingConsumer ring, MessageHandler handler, int limit) {
-    int end = polled + limit;
-    while (polled < end) {
-      handOverInline(ring, handler, end - polled);
-      if (ring.isDrained()) {
-        return false;
-      }
-      // another record follows, or an eighth of the ring was consumed
-      if (polled < end) {
-        if (connection.isReleased() || !next(ring)) {
-          return false;
-        }
-        if (ring.messageLine() != RingProducer.INLINE) {
-          handOverLines(ring, handler);
-        }
-      }
-    }
-    return true;
-  }
-
-  /** Passes inline messages to the handler until another record follows. */
-  private void handOverInline(RingConsumer ring, MessageHandler handler, int limit) {
-    long before = ring.messages();
-    int count = -1;
-    try {
-      count = ring.pollInline(handler, limit);
-    } finally {
-      if (count < 0) { // the handler has thrown
-        count = (int) (ring.messages() - before);
-      }
-      if (count > 0) {
-        polled += count;
-        sleep.received(count);
-      }
-      acknowledge(ring);
-    }
-  }
-
-  /** Passes the message in lines that was found to the handler. */
-  private void handOverLines(RingConsumer ring, MessageHandler handler) {
-    int line = ring.messageLine();
-    try {
-      handler.onMessage(ring.messageMemory(), ring.messageOffset(), ring.messageLength());
-    } finally {
-      polled++;
-      ring.advance();
-      if (ring.release(line)) {
-        connection.wakePeer();
-      }
-      acknowledge(ring);
-    }
   }
 
   /**
@@ -429,31 +350,16 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean hasNext() {
     connection.checkNotReleased();
     try {
-      if (rings.areSingle()) {
-        found = first;
-        return next(first);
+      RingConsumer ring = rings.find();
+      if (ring != null) {
+        found = ring;
       }
-      for (int rest = rings.count(); rest > 0; rest--) {
-        RingConsumer ring = rings.next();
-        if (next(ring)) {
-          found = ring;
-          return true;
-        }
-      }
-      return false;
+      return ring != null;
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
     } finally {
       Reference.reachabilityFence(this);
     }
-  }
-
-  private boolean next(RingConsumer ring) {
-    boolean result = ring.next();
-    if (!result) {
-      acknowledge(ring); // padding may have been skipped
-    }
-    return result;
   }
 
   private FerruleException failCorrupt(CorruptRingException e) {
@@ -471,7 +377,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     idleCount--;
     ring.advance();
     sleep.received(1);
-    acknowledge(ring);
+    rings.acknowledge(ring);
     return region;
   }
 
@@ -515,13 +421,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     } finally {
       connection.receiving().end();
     }
-  }
-
-  private void acknowledge(RingConsumer ring) {
-    if (ring.acknowledge()) {
-      connection.wakePeer();
-    }
-    Reference.reachabilityFence(this);
   }
 
   @Override
