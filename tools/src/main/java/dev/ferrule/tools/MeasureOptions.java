@@ -451,14 +451,7 @@ final class MeasureOptions {
 
   private static void table(
       CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
-    command
-        .getOut()
-        .println(
-            subject.provider()
-                + ", wait "
-                + subject.waitStrategy()
-                + subject.concurrency()
-                + where(subject, pinning));
+    command.getOut().println(subject.title() + where(subject, pinning));
     command.getOut().print(ResultTable.format(results));
   }
 

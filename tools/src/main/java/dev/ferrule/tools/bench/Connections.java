@@ -111,26 +111,20 @@ public final class Connections implements AutoCloseable {
     }
   }
 
+  /** Closes all connections even if one of them fails. */
   @Override
   public void close() {
     clients.forEach(BenchClient::close);
     RuntimeException failure = null;
-    for (int i = connections.size() - 1; i >= 0; i--) {
-      failure = close(connections.get(i), failure);
+    for (Guarded<Connection> connection : connections.reversed()) {
+      try {
+        connection.close();
+      } catch (RuntimeException e) {
+        failure = failure == null ? e : failure;
+      }
     }
     if (failure != null) {
       throw failure;
-    }
-  }
-
-  /** Closes one connection even if others have failed; returns the first failure. */
-  private static @Nullable RuntimeException close(
-      Guarded<Connection> connection, @Nullable RuntimeException failure) {
-    try {
-      connection.close();
-      return failure;
-    } catch (RuntimeException e) {
-      return failure == null ? e : failure;
     }
   }
 }

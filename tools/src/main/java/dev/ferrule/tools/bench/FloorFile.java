@@ -34,18 +34,15 @@ record FloorFile(long number) implements AutoCloseable {
   static FloorFile create() throws IOException {
     int descriptor = createFile();
     FloorFile file = of(descriptor);
-    boolean done = false;
     try {
       fill(file.path());
       if (Posix.fcntl(descriptor, Posix.F_ADD_SEALS, SEALS) < 0) {
         throw new IOException("cannot seal memory");
       }
-      done = true;
       return file;
-    } finally {
-      if (!done) {
-        file.close();
-      }
+    } catch (Throwable e) {
+      file.close();
+      throw e;
     }
   }
 
@@ -90,7 +87,6 @@ record FloorFile(long number) implements AutoCloseable {
       throw new IOException(path() + " cannot be opened");
     }
     FloorFile own = of(descriptor);
-    boolean done = false;
     try {
       int seals = Posix.fcntl(descriptor, Posix.F_GET_SEALS, 0);
       if (seals < 0
@@ -100,12 +96,10 @@ record FloorFile(long number) implements AutoCloseable {
           || Files.size(own.path()) != BYTES) {
         throw new IOException(path() + " was not created by a server of this user");
       }
-      done = true;
       return own;
-    } finally {
-      if (!done) {
-        own.close();
-      }
+    } catch (Throwable e) {
+      own.close();
+      throw e;
     }
   }
 

@@ -82,4 +82,23 @@ public record Plan(
     int half = nanosPerMessage.size() / 2;
     return Medians.of(nanosPerMessage.subList(half, nanosPerMessage.size())).orElse(0);
   }
+
+  /**
+   * Returns how many messages to measure: the number that is set, or as many as fit.
+   *
+   * @param nanos the time of one message; 0 if unknown
+   * @param budgetNanos the time for all of them
+   * @param unknown the number if the time of one is unknown
+   * @param least the least number that is measured by default
+   * @param most the largest number that is measured by default
+   */
+  long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
+    return messages.orElse(
+        Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
+  }
+
+  /** Returns how many of the messages of all rounds belong to one round. */
+  int share(long ofAllRounds, int round) {
+    return Math.toIntExact(ofAllRounds * (round + 1) / rounds - ofAllRounds * round / rounds);
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -9,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,22 +42,17 @@ public final class SenderThreads implements AutoCloseable {
     this.threads = threads;
     for (int i = 1; i < threads; i++) {
       int index = i;
+      ThreadFactory daemons = Thread.ofPlatform().daemon().name("ferrule-bench-" + i).factory();
       helpers.add(
-          Executors.newSingleThreadExecutor(work -> {
-            Thread thread =
-                new Thread(
-                    () -> {
-                      try {
-                        Pinning.apply(pinning.client(index), problems);
-                      } catch (RuntimeException e) { // its share must be done
-                        problems.accept("sending thread not pinned: " + e.getMessage());
-                      }
-                      work.run();
-                    },
-                    "ferrule-bench-" + index);
-            thread.setDaemon(true);
-            return thread;
-          }));
+          Executors.newSingleThreadExecutor(work ->
+              daemons.newThread(() -> {
+                try {
+                  Pinning.apply(pinning.client(index), problems);
+                } catch (RuntimeException e) { // its share must be done
+                  problems.accept("sending thread not pinned: " + e.getMessage());
+                }
+                work.run();
+              })));
     }
   }
 
@@ -67,6 +64,11 @@ public final class SenderThreads implements AutoCloseable {
   /** Returns the connections. */
   List<BenchClient> clients() {
     return clients;
+  }
+
+  /** Creates one throughput for each connection, in their order. */
+  List<Throughput> throughputs(Arena arena, int size, Throughput.Flow flow) {
+    return clients.stream().map(client -> new Throughput(client, arena, size, flow)).toList();
   }
 
   /** Returns the number of sending threads. */

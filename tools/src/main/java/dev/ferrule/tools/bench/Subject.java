@@ -21,12 +21,13 @@ public record Subject(String provider, String waitStrategy, int connections, int
     this(provider, waitStrategy, 1, 1);
   }
 
-  /**
-   * Returns the numbers of connections and threads, if greater than one.
-   *
-   * @return such as {@code , 4 connections, 2 threads}; empty for one of each
-   */
-  public String concurrency() {
+  /** {@return the labels, such as {@code sm, wait spin, 4 connections, 2 threads}} */
+  public String title() {
+    return provider + ", wait " + waitStrategy + concurrency();
+  }
+
+  /** Returns the numbers of connections and threads, if greater than one. */
+  String concurrency() {
     return several(connections, "connections") + several(threads, "threads");
   }
 

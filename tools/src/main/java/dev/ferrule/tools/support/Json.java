@@ -16,7 +16,7 @@ public final class Json {
   /**
    * Formats a value.
    *
-   * @param value the value
+   * @param value the value; properties that are null are omitted
    * @return its text, terminated by a newline
    */
   public static String format(JsonElement value) {
@@ -24,6 +24,7 @@ public final class Json {
     JsonWriter writer = new JsonWriter(text);
     writer.setIndent("  ");
     writer.setHtmlSafe(false);
+    writer.setSerializeNulls(false);
     try {
       new Gson().getAdapter(JsonElement.class).write(writer, value);
     } catch (IOException e) {
