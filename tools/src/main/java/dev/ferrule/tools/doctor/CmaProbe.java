@@ -5,24 +5,9 @@ import dev.ferrule.posix.CrossMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Map;
 
-/**
- * Reads one word of another process's memory; run by the child process of {@link
- * CrossMemoryAttachCheck}.
- */
+/** Reads one word of another process's memory; run by the child process of {@link SmChecks}. */
 public final class CmaProbe {
-
-  private static final Map<Integer, String> ERRORS =
-      Map.of(
-          1,
-          "EPERM (not permitted)",
-          3,
-          "ESRCH (no such process)",
-          14,
-          "EFAULT (bad address)",
-          38,
-          "ENOSYS (no such call)");
 
   private CmaProbe() {}
 
@@ -38,7 +23,13 @@ public final class CmaProbe {
       MemorySegment word = arena.allocate(ValueLayout.JAVA_LONG);
       long read = new CrossMemory(pid, arena).read(word, 0, address, Long.BYTES);
       if (read < 0) {
-        return ERRORS.getOrDefault((int) -read, "errno " + -read);
+        return switch ((int) -read) {
+          case 1 -> "EPERM (not permitted)";
+          case 3 -> "ESRCH (no such process)";
+          case 14 -> "EFAULT (bad address)";
+          case 38 -> "ENOSYS (no such call)";
+          default -> "errno " + -read;
+        };
       }
       return read == Long.BYTES
           ? success(word.get(ValueLayout.JAVA_LONG, 0))
