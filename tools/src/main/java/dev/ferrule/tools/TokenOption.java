@@ -34,10 +34,7 @@ public final class TokenOption {
   }
 
   /**
-   * Returns the secret.
-   *
-   * @return the option's value, or else the variable's
-   * @throws ToolException if neither is given
+   * {@return the secret: the option's value, or else the variable's; throws if neither is given}
    */
   public String required() {
     String text = secret != null ? secret : System.getenv(VARIABLE);

@@ -93,11 +93,7 @@ final class TransportOptions {
     return values;
   }
 
-  /**
-   * Sets the options of the flags.
-   *
-   * @throws ToolException if the provider does not have one of them
-   */
+  /** Sets the options of the flags; throws if the provider does not have one of them. */
   void addTo(ConnectionOptions.Builder options, ProviderInfo provider) {
     values()
         .forEach((name, value) -> {
@@ -158,11 +154,7 @@ final class TransportOptions {
     }
   }
 
-  /**
-   * Checks that no flag for the server is set, since the server is already running.
-   *
-   * @throws ToolException if one of them is set
-   */
+  /** Throws if a flag for the server is set, since the server is already running. */
   void requireNoneOfServer() {
     for (String name : OF_LISTENER) {
       if (values().containsKey(name)) {
@@ -176,11 +168,7 @@ final class TransportOptions {
     }
   }
 
-  /**
-   * Checks the same for options of the connection and its address.
-   *
-   * @throws ToolException if one of them is on
-   */
+  /** Throws likewise if an option of the connection or of its address is on. */
   static void requireNoneOfListener(ConfiguredAddress endpoint) {
     for (String name : OF_LISTENER) {
       if (isOn(endpoint, name)) {
@@ -196,11 +184,7 @@ final class TransportOptions {
     }
   }
 
-  /**
-   * Checks that an endpoint that does not receive sets no option of a receiver.
-   *
-   * @throws ToolException if it does
-   */
+  /** Throws if an endpoint that does not receive sets an option of a receiver. */
   static void requireNoneOfReceiver(ConfiguredAddress endpoint) {
     if (!isSimplex(endpoint)) {
       return;
@@ -220,15 +204,13 @@ final class TransportOptions {
     }
   }
 
-  /** Returns whether one receiver serves all connections of a listener at this endpoint. */
+  /** Returns whether one receiver serves all connections of a listener. */
   static boolean isSingleReceiver(ConfiguredAddress endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
   }
 
   /**
-   * Checks that both sides can send.
-   *
-   * @throws ToolException if the endpoint's options ask for a simplex connection
+   * Throws if the endpoint's options ask for a simplex connection, on which only one side sends.
    */
   static void requireBothWays(ConfiguredAddress endpoint) {
     if (isSimplex(endpoint)) {
@@ -258,8 +240,7 @@ final class TransportOptions {
       ConfiguredAddress endpoint,
       String name,
       BiPredicate<dev.ferrule.Option<?>, Object> condition) {
-    return Optional.ofNullable(endpoint.address().getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    return ConfiguredAddress.provider(endpoint.address().getScheme())
         .flatMap(provider ->
             find(provider, name)
                 .map(option -> condition.test(option, endpoint.resolved(provider).get(option))))
@@ -267,11 +248,6 @@ final class TransportOptions {
   }
 
   private static Optional<dev.ferrule.Option<?>> find(ProviderInfo provider, String name) {
-    for (dev.ferrule.Option<?> option : provider.options()) {
-      if (option.name().equals(name)) {
-        return Optional.of(option);
-      }
-    }
-    return Optional.empty();
+    return provider.options().stream().filter(option -> option.name().equals(name)).findFirst();
   }
 }

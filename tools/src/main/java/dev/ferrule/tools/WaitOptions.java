@@ -43,9 +43,8 @@ final class WaitOptions {
   }
 
   /**
-   * Sets the strategy, unless it is set by {@code --option wait=…} only.
-   *
-   * @param busyThreads the number of waiting threads on this host, including the peer's
+   * Sets the strategy, unless it is set by {@code --option wait=…} only. The busy threads are all
+   * that wait on this host, including the peer's.
    */
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
@@ -59,9 +58,6 @@ final class WaitOptions {
   /**
    * Returns the pinning of waiting threads. With more threads than processors none is pinned: two
    * pinned to one processor would share it while others are idle.
-   *
-   * @param busyThreads the number of waiting threads on this host, including the peer's
-   * @param problems receives one line if the threads are not pinned for that reason
    */
   Pinning pinning(WaitStrategy strategy, int busyThreads, Consumer<String> problems) {
     boolean wanted = pin == null ? strategy == WaitStrategy.SPIN : pin;

@@ -112,23 +112,16 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Maps the client's side, which measures.
-   *
-   * @param file the file, created by the server
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is too short for the rings
+   * Maps the client's side, which measures. The check throws if the peer is gone; it is called at
+   * intervals during a long wait.
    */
   static BareRing ofClient(Path file, Runnable peerCheck) throws IOException {
     return new BareRing(file, false, FOREVER, peerCheck);
   }
 
   /**
-   * Maps the server's side, which echoes and receives.
-   *
-   * @param file the file, created by the server
-   * @param limitNanos the minimum time to wait for a client that is alive
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is too short for the rings
+   * Maps the server's side, which echoes and receives, and waits at least that long for a client
+   * that is alive.
    */
   static BareRing ofServer(Path file, long limitNanos, Runnable peerCheck) throws IOException {
     return new BareRing(file, true, limitNanos, peerCheck);
@@ -153,12 +146,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number.
-   *
-   * @param periods receives the time of each round trip, in nanoseconds
-   * @param count the number to time; one more is sent, which starts the clock
-   * @param size the length of the payload
-   * @throws ToolException if an echo has another payload
+   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number. One
+   * more is sent than timed, which starts the clock.
    */
   synchronized void bounce(long[] periods, int count, int size) {
     checkUsable(size);
@@ -198,13 +187,7 @@ final class BareRing implements AutoCloseable {
     }
   }
 
-  /**
-   * Echoes messages.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @throws ToolException if the client stops sending: this thread spins meanwhile
-   */
+  /** Echoes messages. Throws if the client stops sending: this thread spins meanwhile. */
   synchronized void echo(long count, int size) {
     checkUsable(size);
     int payload = payloadBytes(size);
@@ -234,11 +217,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages one after another; the peer must {@link #take} the same number.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @return the time until the peer has acknowledged the last, in nanoseconds
+   * Sends messages one after another; the peer must {@link #take} the same number. Returns the
+   * nanoseconds until the peer has acknowledged the last.
    */
   synchronized long stream(long count, int size) {
     checkUsable(size);
@@ -273,12 +253,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Receives messages and checks the number at both ends of each payload.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @return how many were corrupt
-   * @throws ToolException if the client stops sending: this thread spins meanwhile
+   * Receives messages, and returns how many have another number at an end of their payload. Throws
+   * if the client stops sending: this thread spins meanwhile.
    */
   synchronized long take(long count, int size) {
     checkUsable(size);
@@ -389,10 +365,7 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Checks whether to go on waiting.
-   *
-   * @param end the deadline; 0 in the first check of a wait
-   * @return the deadline, for the next check
+   * Checks whether to go on waiting; returns the deadline, which is 0 in the first check of a wait.
    */
   private long check(long end) {
     if (closed) {

@@ -175,7 +175,7 @@ public final class BenchServer {
     Optional<OneWayRequest> oneWay =
         CommandHandshake.BENCHMARK.more(request.payload()).flatMap(OneWayRequest::of);
     if (oneWay.isEmpty()) {
-      return accept(request, new byte[0], server);
+      return serve(request, server);
     }
     if (isSingleReceiver) {
       request.reject(CommandHandshake.BENCHMARK.unable());
@@ -187,7 +187,7 @@ public final class BenchServer {
     }
     if (oneWay.get().report() == OneWayRequest.NONE) {
       CompletableFuture<List<OneWayReport>> reports = oneWays.begin(oneWay.get().measurement());
-      return accept(request, new byte[0], connection -> serve(connection, reports));
+      return serve(request, connection -> serve(connection, reports));
     }
     byte[] report;
     try {
@@ -197,11 +197,11 @@ public final class BenchServer {
       throw e;
     }
     // The payload is the answer: the connection has no other purpose.
-    return accept(request, report, Connection::close);
+    return serve(request, Connection::close, report);
   }
 
-  private boolean accept(ConnectionRequest request, byte[] answer, Consumer<Connection> server) {
-    Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, answer, problems);
+  private boolean serve(ConnectionRequest request, Consumer<Connection> server, byte... answer) {
+    Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, problems, answer);
     accepted.ifPresent(connection -> {
       connection.onClose(closed -> limits.left());
       try {

@@ -34,12 +34,8 @@ final class CacheLine implements AutoCloseable {
   private final Runnable peerCheck;
 
   /**
-   * Maps a file.
-   *
-   * @param file the file, created by one of the two sides
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is shorter than a line: mapping would
-   *     extend it
+   * Maps a file that is not shorter than a line: mapping would extend it. The check throws if the
+   * peer is gone; it is called at intervals during a long wait.
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
@@ -56,10 +52,8 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Bounces the line; the peer must {@link #answer} the same number.
-   *
-   * @param periods receives the time of each round trip, in nanoseconds
-   * @param count the number to time; one more is made, which starts the clock
+   * Bounces the line; the peer must {@link #answer} the same number. One more round trip is made
+   * than timed, which starts the clock.
    */
   void bounce(long[] periods, int count) {
     MemorySegment memory = line;
@@ -79,12 +73,8 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Answers bounces.
-   *
-   * @param count the number of bounces
-   * @param limitNanos the minimum time to wait for each of them
-   * @throws ToolException if the next one does not come within that time: this thread spins
-   *     meanwhile
+   * Answers bounces. Throws if one does not come within the time limit: this thread spins
+   * meanwhile.
    */
   void answer(long count, long limitNanos) {
     MemorySegment memory = line;

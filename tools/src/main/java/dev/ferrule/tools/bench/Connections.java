@@ -29,7 +29,7 @@ public final class Connections implements AutoCloseable {
   public Connections(ConfiguredAddress endpoint, int count) {
     try {
       while (clients.size() < count) {
-        add(connect(endpoint, new byte[0]), endpoint, null);
+        add(connect(endpoint), endpoint, null);
       }
     } catch (RuntimeException e) {
       close();
@@ -55,7 +55,7 @@ public final class Connections implements AutoCloseable {
     return result;
   }
 
-  private static Connection connect(ConfiguredAddress endpoint, byte[] request) {
+  private static Connection connect(ConfiguredAddress endpoint, byte... request) {
     return CommandHandshake.BENCHMARK.connect(endpoint.address(), endpoint.options(), request);
   }
 
@@ -79,11 +79,7 @@ public final class Connections implements AutoCloseable {
     clients.add(new BenchClient(connection, endpoint.waitStrategy(), reports));
   }
 
-  /**
-   * Returns the connections.
-   *
-   * @return one client for each, in the order of connecting
-   */
+  /** {@return one client for each connection, in the order of connecting} */
   public List<BenchClient> clients() {
     return clients;
   }

@@ -45,19 +45,11 @@ final class Dispatcher implements AutoCloseable {
           0,
           TimeUnit.SECONDS,
           new LinkedBlockingQueue<>(),
-          work -> {
-            Thread thread = new Thread(work, "ferrule-serve close");
-            thread.setDaemon(true);
-            return thread;
-          },
+          Thread.ofPlatform().daemon().name("ferrule-serve close").factory(),
           new ThreadPoolExecutor.DiscardPolicy()); // at the end all are closed anyway
 
   /**
-   * Creates the server side.
-   *
-   * @param receiver receives from all connections
-   * @param limits limits the clients' requests
-   * @param problems receives one line about each failure of a client; the others are still served
+   * Creates the server side. A failure of one client is one problem; the others are still served.
    */
   Dispatcher(Receiver receiver, ServerLimits limits, Consumer<String> problems) {
     this.receiver = receiver;

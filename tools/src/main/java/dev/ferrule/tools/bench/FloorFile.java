@@ -74,12 +74,9 @@ record FloorFile(long number) implements AutoCloseable {
   }
 
   /**
-   * Opens the file of another process, if it is one that {@link #create} makes, in a process of
-   * this user. It is opened once and then checked, as the other process may replace its descriptor
-   * at any time.
-   *
-   * @return the same file by a descriptor of this process
-   * @throws IOException if it is not such a file, or does not exist in this container
+   * Opens the file of another process by a descriptor of this one, if it is one that {@link
+   * #create} makes, in a process of this user. It is opened once and then checked, as the other
+   * process may replace its descriptor at any time.
    */
   FloorFile open() throws IOException {
     int descriptor = Posix.tryOpen(path().toString(), Posix.O_RDWR | Posix.O_NONBLOCK, 0);

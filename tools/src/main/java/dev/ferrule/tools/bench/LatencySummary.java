@@ -41,12 +41,7 @@ public record LatencySummary(
     return new Histogram(SIGNIFICANT_DIGITS); // resizes itself, between rounds
   }
 
-  /**
-   * Summarizes a histogram.
-   *
-   * @param histogram the times
-   * @param divisor what to divide them by, such as 2 for half of a round trip
-   */
+  /** Summarizes a histogram of times, divided by such as 2 for half of a round trip. */
   static LatencySummary of(Histogram histogram, double divisor) {
     return new LatencySummary(
         histogram.getMinValue() / divisor,

@@ -53,11 +53,7 @@ public record LineSpan(double leastNanos, double mostNanos) {
     return leastNanos >= place.leastNanos && mostNanos <= place.mostNanos;
   }
 
-  /**
-   * Returns the middle.
-   *
-   * @return nanoseconds
-   */
+  /** {@return the middle, in nanoseconds} */
   public double middleNanos() {
     return Math.sqrt(leastNanos * mostNanos);
   }

@@ -26,11 +26,7 @@ record OneWayReport(long messages, long wrong, LatencySummary receive, LatencySu
     return bytes.array();
   }
 
-  /**
-   * Reads a report.
-   *
-   * @throws BufferUnderflowException if the bytes are none
-   */
+  /** Reads a report; throws a {@link BufferUnderflowException} if the bytes are none. */
   static OneWayReport of(byte[] report) {
     ByteBuffer bytes = ByteBuffer.wrap(report).order(ByteOrder.LITTLE_ENDIAN);
     return new OneWayReport(bytes.getLong(), bytes.getLong(), summary(bytes), summary(bytes));

@@ -30,12 +30,7 @@ final class PingPong implements MessageHandler {
     content = new MessageContent(allocator, size);
   }
 
-  /**
-   * Performs round trips.
-   *
-   * @param periods receives their times, in nanoseconds
-   * @param count the number to time; one more is made, which starts the clock
-   */
+  /** Performs and times round trips. One more is made than timed, which starts the clock. */
   void round(long[] periods, int count) {
     client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
     if (client.spins()) {

@@ -62,12 +62,7 @@ public record Pinning(List<Integer> cpus) {
         : OptionalInt.empty();
   }
 
-  /**
-   * Pins the calling thread.
-   *
-   * @param cpu the processor's number; empty does nothing
-   * @param problems receives one line if the system refuses
-   */
+  /** Pins the calling thread, unless there is no processor for it. */
   static void apply(OptionalInt cpu, Consumer<String> problems) {
     if (cpu.isPresent() && !Affinity.pin(cpu.getAsInt())) {
       problems.accept(
@@ -91,9 +86,7 @@ public record Pinning(List<Integer> cpus) {
           apply(cpu, problems);
           return work.call();
         });
-    Thread thread = new Thread(task, "ferrule-bench");
-    thread.setDaemon(true);
-    thread.start();
+    Thread.ofPlatform().daemon().name("ferrule-bench").start(task);
     try {
       return task.get();
     } catch (InterruptedException e) {

@@ -57,11 +57,8 @@ public record Plan(
   }
 
   /**
-   * Sends messages that are not measured.
-   *
-   * @param first whether the loops are not compiled yet
-   * @param part sends the messages
-   * @return the time of one message in the later half, in nanoseconds; 0 if there was no warm-up
+   * Sends messages that are not measured. Returns the time of one message in the later half, in
+   * nanoseconds; 0 if there was no warm-up.
    */
   double warmUp(boolean first, Part part) {
     long left = warmup.orElse(Long.MAX_VALUE);
@@ -84,13 +81,8 @@ public record Plan(
   }
 
   /**
-   * Returns how many messages to measure: the number that is set, or as many as fit.
-   *
-   * @param nanos the time of one message; 0 if unknown
-   * @param budgetNanos the time for all of them
-   * @param unknown the number if the time of one is unknown
-   * @param least the least number that is measured by default
-   * @param most the largest number that is measured by default
+   * Returns how many messages to measure: the number that is set, or as many of so many nanoseconds
+   * each as fit into the budget, between the least and the most.
    */
   long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
     return messages.orElse(

@@ -65,8 +65,8 @@ public final class RmaBench extends Bench {
         for (boolean write : new boolean[] {true, false}) {
           BareCopy floor =
               bare
-                  ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
-                  : new PlainCopy(arena, size);
+                  ? BareCopy.crossMemory(arena, local.segment(), exposure, write)
+                  : BareCopy.plain(arena, size);
           results =
               run(
                   List.of(new RmaMeasurement(local, remote, size, write, floor)),
@@ -93,7 +93,8 @@ public final class RmaBench extends Bench {
     MemorySegment written = arena.allocate(memory.byteSize()).copyFrom(memory);
     rma.await(rma.write(local, 0, remote, 0, Math.toIntExact(memory.byteSize())));
     memory.fill((byte) 0);
-    return new CrossMemoryCopy(arena, memory, exposure, false).once()
+    return BareCopy.crossMemory(arena, memory, exposure, false).copy().getAsLong()
+            == memory.byteSize()
         && memory.mismatch(written) < 0;
   }
 

@@ -77,13 +77,9 @@ public final class SenderThreads implements AutoCloseable {
   }
 
   /**
-   * Sends messages on all connections. The clock starts when the server has received the round's
-   * parameters on each of them and every thread is ready, and ends when the last message of all is
-   * received.
-   *
-   * @param throughputs one for each connection, in their order
-   * @param count the number of messages to send on each
-   * @return the time, in nanoseconds
+   * Sends so many messages on each connection. The clock starts when the server has received the
+   * round's parameters on each of them and every thread is ready, and ends when the last message of
+   * all is received. Returns the nanoseconds between.
    */
   long round(List<Throughput> throughputs, long count) {
     return throughputs.size() == 1 && threads == 1

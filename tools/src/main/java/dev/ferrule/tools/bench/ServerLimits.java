@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -37,8 +37,8 @@ public final class ServerLimits {
   private final boolean local;
   private final int maxClients;
   private final long answerNanos;
-  private final AtomicInteger clients = new AtomicInteger();
-  private final AtomicInteger floors = new AtomicInteger();
+  private final Semaphore clients;
+  private final Semaphore floors = new Semaphore(MAX_FLOORS);
   private final AtomicLong exposed = new AtomicLong();
 
   /**
@@ -59,6 +59,7 @@ public final class ServerLimits {
     this.maxMessage = maxMessage;
     this.local = local;
     this.maxClients = maxClients;
+    this.clients = new Semaphore(maxClients);
     this.answerNanos = answerNanos;
   }
 
@@ -87,33 +88,16 @@ public final class ServerLimits {
 
   /** Adds a client; returns false if the limit is reached. */
   boolean admit() {
-    if (clients.incrementAndGet() <= maxClients) {
-      return true;
-    }
-    clients.decrementAndGet();
-    return false;
+    return clients.tryAcquire();
   }
 
   /** Removes a client. */
   void left() {
-    clients.decrementAndGet();
+    clients.release();
   }
 
-  /**
-   * Checks a client's request.
-   *
-   * @throws IllegalArgumentException if it exceeds the limits
-   */
+  /** Throws if a client's request exceeds the limits. */
   void check(Round round) {
-    if (isReceived(round) && round.size() > maxMessage) {
-      throw new IllegalArgumentException(
-          "messages of "
-              + round.size()
-              + " bytes exceed the server's limit of "
-              + maxMessage
-              + "; start it with --option maxMessage="
-              + round.size());
-    }
     if (round.pauseNanos() > MAX_PAUSE_NANOS
         || round.pauseNanos() > 0 && round.count() > MAX_PAUSES_NANOS / round.pauseNanos()) {
       throw new IllegalArgumentException(
@@ -127,6 +111,7 @@ public final class ServerLimits {
               + " ns in total");
     }
     switch (round.kind()) {
+      case SINK, CALLS_WARMUP, CALLS -> checkReceived(round);
       case FLOOR -> checkCount(round, MAX_BOUNCES, "bounces");
       case RING_ECHO -> {
         checkCount(round, MAX_BOUNCES, "bounces");
@@ -136,17 +121,20 @@ public final class ServerLimits {
         checkCount(round, MAX_STREAMED, "messages over the bare ring");
         checkRing(round);
       }
-      default -> {
-        // other rounds have no limit here
-      }
+      case ECHO, OPEN_FLOOR, EXPOSE, ALLOCATE -> {} // no limit here
     }
   }
 
-  private static boolean isReceived(Round round) {
-    return switch (round.kind()) {
-      case SINK, CALLS_WARMUP, CALLS -> true;
-      default -> false;
-    };
+  private void checkReceived(Round round) {
+    if (round.size() > maxMessage) {
+      throw new IllegalArgumentException(
+          "messages of "
+              + round.size()
+              + " bytes exceed the server's limit of "
+              + maxMessage
+              + "; start it with --option maxMessage="
+              + round.size());
+    }
   }
 
   private static void checkCount(Round round, long most, String what) {
@@ -171,26 +159,15 @@ public final class ServerLimits {
    * the limit is reached.
    */
   boolean openFloor() {
-    if (!local) {
-      return false;
-    }
-    if (floors.incrementAndGet() <= MAX_FLOORS) {
-      return true;
-    }
-    floors.decrementAndGet();
-    return false;
+    return local && floors.tryAcquire();
   }
 
   /** Removes a floor. */
   void closeFloor() {
-    floors.decrementAndGet();
+    floors.release();
   }
 
-  /**
-   * Reserves memory to be exposed.
-   *
-   * @throws IllegalArgumentException if the limit is exceeded
-   */
+  /** Reserves memory to be exposed; throws if the limit is exceeded. */
   void expose(long bytes) {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);

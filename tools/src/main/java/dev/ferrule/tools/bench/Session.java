@@ -41,12 +41,8 @@ final class Session implements AutoCloseable {
   private @Nullable Guarded<FloorFile> floorFile; // until the client has opened it
 
   /**
-   * Creates the server side of a connection.
-   *
-   * @param connection the connection
-   * @param oneWay whether messages come in one direction only, so that no round has an answer
-   * @param waitStrategy how the connection waits
-   * @param limits limits the client's requests
+   * Creates the server side of a connection. If that has one direction only, no round has an
+   * answer.
    */
   Session(Connection connection, boolean oneWay, WaitStrategy waitStrategy, ServerLimits limits) {
     this.connection = connection;

@@ -42,12 +42,7 @@ final class Throughput {
     this.flow = flow;
   }
 
-  /**
-   * Sends messages, and waits until they are received.
-   *
-   * @param count the number of messages
-   * @return the time until the last was received, in nanoseconds
-   */
+  /** Sends messages. Returns the time until the last was received, in nanoseconds. */
   long round(long count) {
     start(count);
     long start = System.nanoTime();
@@ -75,11 +70,8 @@ final class Throughput {
   }
 
   /**
-   * Sends some of the messages of a round.
-   *
-   * @param from the number of the first, which is the previous call's {@code to}
-   * @param to the number after the last; a multiple of {@link #turn} further, except at the end of
-   *     the round
+   * Sends the messages from one number to another, excluded: a multiple of {@link #turn}, except at
+   * the end of the round.
    */
   void send(long from, long to) {
     if (flow.batch() > 1) {

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An address with options, as given to a command.
@@ -44,10 +45,10 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   /**
    * Finds the provider of a scheme.
    *
-   * @param scheme the scheme of a URI
+   * @param scheme the scheme of a URI, which may have none
    * @return the provider, whether or not it is available
    */
-  public static Optional<ProviderInfo> provider(String scheme) {
+  public static Optional<ProviderInfo> provider(@Nullable String scheme) {
     return Ferrule.providers().stream()
         .filter(candidate -> candidate.scheme().equalsIgnoreCase(scheme))
         .findFirst();
@@ -85,8 +86,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /** {@return the wait strategy of this endpoint, from query, options and default} */
   public WaitStrategy waitStrategy() {
-    return Optional.ofNullable(address.getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    return provider(address.getScheme())
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))
         .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will fail
   }

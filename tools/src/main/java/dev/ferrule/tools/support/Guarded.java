@@ -47,10 +47,8 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * Returns whether the process is ending, so that failures are consequences of that and need not
-   * be reported.
-   *
-   * @return true once a signal or {@code System.exit} has started the shutdown
+   * {@return whether a signal or {@code System.exit} has started the shutdown, so that failures are
+   * consequences of that and need not be reported}
    */
   public static boolean exiting() {
     synchronized (OPEN) {

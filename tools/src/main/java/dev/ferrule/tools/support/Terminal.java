@@ -28,10 +28,8 @@ public final class Terminal {
   private Terminal() {}
 
   /**
-   * Returns the width for text: that of the terminal, up to a limit for readability. In a pipe, to
-   * a pager, that is the terminal of the standard error stream.
-   *
-   * @return a number of columns
+   * {@return the width for text: that of the terminal, up to a limit for readability. In a pipe, to
+   * a pager, that is the terminal of the standard error stream}
    */
   public static int textWidth() {
     OptionalInt output = width(STANDARD_OUTPUT);
