@@ -2,12 +2,10 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.SealedFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * The file that a client and a server of one host map for the floor: a page with the {@link
@@ -24,48 +22,12 @@ record FloorFile(long number) implements AutoCloseable {
   /** The length of the file. */
   static final long BYTES = BareRing.FILE_OFFSET + BareRing.BYTES;
 
-  private static final String NAME = "ferrule-floor";
-  private static final Path LINK = Path.of("/memfd:" + NAME + " (deleted)");
-  private static final int PAGE_BYTES = 4096;
-
+  private static final Path LINK = Path.of("/memfd:" + SealedFile.NAME + " (deleted)");
   private static final int SEALS = Posix.F_SEAL_SHRINK | Posix.F_SEAL_GROW | Posix.F_SEAL_SEAL;
 
-  /** Creates a file. */
-  static FloorFile create() throws IOException {
-    int descriptor = createFile();
-    FloorFile file = of(descriptor);
-    try {
-      fill(file.path());
-      if (Posix.fcntl(descriptor, Posix.F_ADD_SEALS, SEALS) < 0) {
-        throw new IOException("cannot seal memory");
-      }
-      return file;
-    } catch (Throwable e) {
-      file.close();
-      throw e;
-    }
-  }
-
-  private static int createFile() throws IOException {
-    int flags = Posix.MFD_CLOEXEC | Posix.MFD_ALLOW_SEALING;
-    int descriptor = Posix.memfdCreate(NAME, flags | Posix.MFD_NOEXEC_SEAL);
-    if (descriptor < 0) {
-      descriptor = Posix.memfdCreate(NAME, flags);
-    }
-    if (descriptor < 0) {
-      throw new IOException("memfd_create failed: " + Posix.strerror(-descriptor));
-    }
-    return descriptor;
-  }
-
-  /** Allocates the memory: where there is none, this fails, and not an access later. */
-  private static void fill(Path path) throws IOException {
-    ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES);
-    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
-      for (long left = BYTES; left > 0; left -= channel.write(page)) {
-        page.clear().limit((int) Math.min(left, PAGE_BYTES));
-      }
-    }
+  /** Creates a file, with its memory: where there is none, this fails, and not an access later. */
+  static FloorFile create() {
+    return of(SealedFile.create(BYTES, BYTES).fd());
   }
 
   /** Returns a path of the file, which exists as long as its descriptor is open. */

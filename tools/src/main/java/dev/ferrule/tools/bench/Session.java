@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
@@ -189,7 +190,7 @@ final class Session implements AutoCloseable {
       line = new CacheLine(file.path(), () -> requireOpen(connection));
       ring = BareRing.ofServer(file.path(), limits.answerNanos(), () -> requireOpen(connection));
       return new RoundReply(true, file.number(), 0, 0);
-    } catch (IOException e) {
+    } catch (IOException | PosixException e) {
       removeFloorFile();
       closeFloor();
       return NO_FLOOR;
