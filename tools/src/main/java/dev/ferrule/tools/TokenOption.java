@@ -47,11 +47,10 @@ public final class TokenOption {
   }
 
   /**
-   * Parses and resolves an address.
+   * {@return an address, parsed and resolved}
    *
    * @param option the option whose value it is
    * @param text host and port
-   * @return the address
    * @throws ToolException if the text is no address, or there is no such host
    */
   public static InetSocketAddress address(String option, String text) {

@@ -100,18 +100,17 @@ final class TransportOptions {
           if (find(provider, name).isEmpty()) {
             throw new ToolException(
                 ExitCode.USAGE,
-                flag(name)
-                    + " is not supported by the provider "
-                    + provider.scheme()
-                    + ": no option '"
-                    + name
-                    + "'; its options are "
-                    + provider.options().stream()
-                        .map(dev.ferrule.Option::name)
-                        .collect(Collectors.joining(", ")));
+                "%s is not supported by the provider %s: no option '%s'; its options are %s"
+                    .formatted(flag(name), provider.scheme(), name, names(provider)));
           }
           options.set(name, value);
         });
+  }
+
+  private static String names(ProviderInfo provider) {
+    return provider.options().stream()
+        .map(dev.ferrule.Option::name)
+        .collect(Collectors.joining(", "));
   }
 
   private static String flag(String option) {
@@ -160,10 +159,8 @@ final class TransportOptions {
       if (values().containsKey(name)) {
         throw new ToolException(
             ExitCode.USAGE,
-            flag(name)
-                + " has no effect on a running server; start it with 'ferrule serve "
-                + flag(name)
-                + " URI'");
+            "%1$s has no effect on a running server; start it with 'ferrule serve %1$s URI'"
+                .formatted(flag(name)));
       }
     }
   }
@@ -174,12 +171,9 @@ final class TransportOptions {
       if (isOn(endpoint, name)) {
         throw new ToolException(
             ExitCode.USAGE,
-            endpoint.address()
-                + ": option '"
-                + name
-                + "' has no effect on a running listener; start it with 'ferrule serve "
-                + flag(name)
-                + " URI'");
+            ("%s: option '%s' has no effect on a running listener; start it with 'ferrule serve %s"
+                    + " URI'")
+                .formatted(endpoint.address(), name, flag(name)));
       }
     }
   }
@@ -193,13 +187,9 @@ final class TransportOptions {
       if (meets(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
         throw new ToolException(
             ExitCode.USAGE,
-            endpoint.address()
-                + ": option '"
-                + name
-                + "' has no effect at a client that does not receive; start the server with"
-                + " 'ferrule serve --simplex --option "
-                + name
-                + "=… URI'");
+            ("%s: option '%s' has no effect at a client that does not receive; start the server with"
+                    + " 'ferrule serve --simplex --option %2$s=… URI'")
+                .formatted(endpoint.address(), name));
       }
     }
   }

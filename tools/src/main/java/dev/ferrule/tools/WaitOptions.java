@@ -17,9 +17,8 @@ final class WaitOptions {
       names = "--wait",
       paramLabel = "STRATEGY",
       description =
-          "Wait strategy: ${COMPLETION-CANDIDATES}. Default: spin if there are enough processors,"
-              + " else adaptive.",
-      completionCandidates = Names.class)
+          "Wait strategy: spin, adaptive, block. Default: spin if there are enough processors, else"
+              + " adaptive.")
   private @Nullable WaitStrategy wait;
 
   @Option(
@@ -29,14 +28,6 @@ final class WaitOptions {
           "Pin each busy thread to a processor of its own. Default: if the threads spin and there"
               + " are enough processors for all.")
   private @Nullable Boolean pin;
-
-  /** The names of the strategies, in lower case. */
-  static final class Names implements Iterable<String> {
-    @Override
-    public java.util.Iterator<String> iterator() {
-      return java.util.Arrays.stream(WaitStrategy.values()).map(WaitOptions::name).iterator();
-    }
-  }
 
   static String name(WaitStrategy strategy) {
     return strategy.name().toLowerCase(Locale.ROOT);
@@ -66,11 +57,8 @@ final class WaitOptions {
       return pinning;
     }
     problems.accept(
-        "not pinned: "
-            + busyThreads
-            + " busy threads, including the server's, and only "
-            + pinning.cpus().size()
-            + " CPUs"
+        "not pinned: %s busy threads, including the server's, and only %s CPUs"
+                .formatted(busyThreads, pinning.cpus().size())
             + (strategy == WaitStrategy.SPIN ? "; spinning threads slow each other down" : ""));
     return Pinning.OFF;
   }

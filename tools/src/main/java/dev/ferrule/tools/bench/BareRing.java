@@ -180,10 +180,7 @@ final class BareRing implements AutoCloseable {
         acknowledged = received;
         WORD.setRelease(ALL, acknowledgement, acknowledged);
       }
-      position += stride;
-      if (position == lap) {
-        position = 0;
-      }
+      position = position + stride == lap ? 0 : position + stride;
     }
   }
 
@@ -209,10 +206,7 @@ final class BareRing implements AutoCloseable {
         WORD.setRelease(ALL, acknowledgement, acknowledged);
       }
       WORD.setRelease(ALL, out + position, header(sent++, size));
-      position += stride;
-      if (position == lap) {
-        position = 0;
-      }
+      position = position + stride == lap ? 0 : position + stride;
     }
   }
 
@@ -241,10 +235,7 @@ final class BareRing implements AutoCloseable {
       copy(from, record + HEADER_BYTES, payload);
       WORD.setRelease(ALL, word(record), header(number, size));
       number++;
-      record += stride;
-      if (record == end) {
-        record = begin;
-      }
+      record = record + stride == end ? begin : record + stride;
     }
     awaitAcknowledged(last);
     long nanos = System.nanoTime() - start;
@@ -274,10 +265,7 @@ final class BareRing implements AutoCloseable {
         wrong++;
       }
       number++;
-      record += stride;
-      if (record == end) {
-        record = begin;
-      }
+      record = record + stride == end ? begin : record + stride;
       if (number - acknowledged >= step) {
         acknowledged = number;
         WORD.setRelease(ALL, acknowledgement, acknowledged);

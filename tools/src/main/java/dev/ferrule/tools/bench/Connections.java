@@ -96,14 +96,8 @@ public final class Connections implements AutoCloseable {
     if (longest > limit) {
       throw new ToolException(
           ExitCode.USAGE,
-          first.uri()
-              + ": the server accepts messages of up to "
-              + limit
-              + " bytes, not of "
-              + longest
-              + "; "
-              + remedy
-              + longest);
+          "%s: the server accepts messages of up to %s bytes, not of %s; %s%3$s"
+              .formatted(first.uri(), limit, longest, remedy));
     }
   }
 

@@ -32,11 +32,10 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Creates an address. Its form is derived from the provider's example.
+   * {@return a new address, whose form is derived from the provider's example}
    *
    * @param provider the provider
    * @param host the host or address to listen on, for providers that have one; chosen if empty
-   * @return the address
    */
   public static FreshAddress of(ProviderInfo provider, Optional<String> host) {
     if (!isLocal(provider)) {
@@ -58,10 +57,9 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Returns whether a provider connects processes of one host: its addresses have no host.
+   * {@return whether a provider connects processes of one host: its addresses have no host}
    *
    * @param provider the provider
-   * @return true if both sides are on one host
    */
   public static boolean isLocal(ProviderInfo provider) {
     return URI.create(provider.exampleAddress()).getRawAuthority() == null;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.nio.ByteBuffer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -53,6 +54,26 @@ public record LatencySummary(
         histogram.getMean() / divisor,
         midMean(histogram) / divisor,
         step(histogram) / divisor);
+  }
+
+  void put(ByteBuffer bytes) {
+    for (double time : new double[] {min, p50, p90, p99, p999, max, mean, midMean, step}) {
+      bytes.putFloat((float) time);
+    }
+  }
+
+  /** Reads what {@link #put} has written. */
+  static LatencySummary read(ByteBuffer bytes) {
+    return new LatencySummary(
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat());
   }
 
   private static double percentile(Histogram histogram, double percent) {

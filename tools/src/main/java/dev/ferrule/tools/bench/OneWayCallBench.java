@@ -80,12 +80,8 @@ public final class OneWayCallBench extends Bench {
     long sent = times.send.getTotalCount();
     if (report.messages() != sent || report.wrong() != 0) {
       throw client.corrupt(
-          report.wrong()
-              + " of "
-              + report.messages()
-              + " messages differ from the "
-              + sent
-              + " that were sent");
+          "%s of %s messages differ from the %s that were sent"
+              .formatted(report.wrong(), report.messages(), sent));
     }
     return Result.calls(
         subject,

@@ -15,10 +15,9 @@ public final class ResultJson {
   private ResultJson() {}
 
   /**
-   * Formats results as JSON.
+   * {@return results as JSON, terminated by a newline}
    *
    * @param results the results
-   * @return the text, terminated by a newline
    */
   public static String format(List<Result> results) {
     JsonArray array = new JsonArray();

@@ -32,10 +32,9 @@ public final class ResultTable {
   private record Column(String name, Function<Result, String> cell) {}
 
   /**
-   * Formats results of one command as a table.
+   * {@return results of one command as lines of a table, each terminated by a newline}
    *
    * @param results the results, at least one
-   * @return lines, each terminated by a newline
    */
   public static String format(List<Result> results) {
     Result first = results.get(0);

@@ -64,10 +64,9 @@ public final class ServerLimits {
   }
 
   /**
-   * Returns unused limits with another maximum number of clients.
+   * {@return unused limits with another maximum number of clients}
    *
    * @param most the maximum number of clients
-   * @return the limits
    */
   public ServerLimits withClients(int most) {
     return new ServerLimits(maxMessage, local, most, answerNanos);
@@ -101,14 +100,8 @@ public final class ServerLimits {
     if (round.pauseNanos() > MAX_PAUSE_NANOS
         || round.pauseNanos() > 0 && round.count() > MAX_PAUSES_NANOS / round.pauseNanos()) {
       throw new IllegalArgumentException(
-          round.count()
-              + " pauses of "
-              + round.pauseNanos()
-              + " ns exceed the limit of "
-              + MAX_PAUSE_NANOS
-              + " ns, and "
-              + MAX_PAUSES_NANOS
-              + " ns in total");
+          "%s pauses of %s ns exceed the limit of %s ns, and %s ns in total"
+              .formatted(round.count(), round.pauseNanos(), MAX_PAUSE_NANOS, MAX_PAUSES_NANOS));
     }
     switch (round.kind()) {
       case SINK, CALLS_WARMUP, CALLS -> checkReceived(round);
@@ -128,12 +121,9 @@ public final class ServerLimits {
   private void checkReceived(Round round) {
     if (round.size() > maxMessage) {
       throw new IllegalArgumentException(
-          "messages of "
-              + round.size()
-              + " bytes exceed the server's limit of "
-              + maxMessage
-              + "; start it with --option maxMessage="
-              + round.size());
+          ("messages of %s bytes exceed the server's limit of %s; start it with --option"
+                  + " maxMessage=%1$s")
+              .formatted(round.size(), maxMessage));
     }
   }
 
@@ -147,10 +137,8 @@ public final class ServerLimits {
   private static void checkRing(Round round) {
     if (round.size() > BareRing.MAX_PAYLOAD) {
       throw new IllegalArgumentException(
-          "messages of "
-              + round.size()
-              + " bytes exceed the bare ring's limit of "
-              + BareRing.MAX_PAYLOAD);
+          "messages of %s bytes exceed the bare ring's limit of %s"
+              .formatted(round.size(), BareRing.MAX_PAYLOAD));
     }
   }
 
@@ -172,10 +160,9 @@ public final class ServerLimits {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);
       throw new IllegalArgumentException(
-          bytes
-              + " bytes cannot be exposed: the limit of all clients together is "
-              + MAX_EXPOSED_BYTES
-              + "; try again when other clients have ended");
+          ("%s bytes cannot be exposed: the limit of all clients together is %s; try again when"
+                  + " other clients have ended")
+              .formatted(bytes, MAX_EXPOSED_BYTES));
     }
   }
 

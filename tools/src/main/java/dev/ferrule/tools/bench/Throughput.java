@@ -88,12 +88,8 @@ final class Throughput {
     RoundReply reply = client.awaitReply();
     if (!reply.equals(new RoundReply(true, count, count * content.size(), 0))) {
       throw client.corrupt(
-          count
-              + " messages were sent, "
-              + reply.messages()
-              + " received, "
-              + reply.wrong()
-              + " of them corrupt");
+          "%s messages were sent, %s received, %s of them corrupt"
+              .formatted(count, reply.messages(), reply.wrong()));
     }
   }
 

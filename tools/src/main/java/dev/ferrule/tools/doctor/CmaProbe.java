@@ -12,11 +12,10 @@ public final class CmaProbe {
   private CmaProbe() {}
 
   /**
-   * Reads a word.
+   * {@return the {@link #success} of reading a word, or the error's name}
    *
    * @param pid the other process
    * @param address where in its memory the word is
-   * @return {@link #success} of the word, or the error's name
    */
   public static String read(int pid, long address) {
     try (Arena arena = Arena.ofConfined()) {

@@ -29,31 +29,28 @@ public record Axis(String label, Unit unit, double zeroAt) {
   }
 
   /**
-   * Returns an axis without a place for 0.
+   * {@return an axis without a place for 0}
    *
    * @param label its quantity, with the unit
    * @param unit the format of its numbers
-   * @return the axis
    */
   public static Axis logarithmic(String label, Unit unit) {
     return new Axis(label, unit, Double.NaN);
   }
 
   /**
-   * Returns the axis with a place for 0.
+   * {@return the axis with a place for 0}
    *
    * @param place the value in whose place 0 is
-   * @return the axis
    */
   public Axis withZeroAt(double place) {
     return new Axis(label, unit, place);
   }
 
   /**
-   * Formats a number.
+   * {@return a number in the format of the axis, with three digits}
    *
    * @param value the number
-   * @return its text, with three digits
    */
   public String format(double value) {
     if (value == zeroAt) {

@@ -24,11 +24,11 @@ public final class SvgPlot {
   }
 
   /**
-   * Draws a plot to embed in a page that has the {@link #style}: once for a wide window, and once
-   * for a narrow one, in which the text of the first would be too small to read.
+   * {@return two elements {@code svg} to embed in a page, of which its {@link #style} shows one:
+   * one for a wide window, and one for a narrow one, in which the text of the first would be too
+   * small to read}
    *
    * @param plot the plot
-   * @return two elements {@code svg}, of which the page's style shows one
    */
   public static String inline(Plot plot) {
     return draw(plot, PlotLayout.Dimensions.WIDE, "plot wide", "", 0)
@@ -37,10 +37,9 @@ public final class SvgPlot {
   }
 
   /**
-   * Draws a plot as a standalone file.
+   * {@return the text of a standalone file with a plot}
    *
    * @param plot the plot
-   * @return the file's text
    */
   public static String file(Plot plot) {
     String style = "<style>" + style("svg.plot", true) + "</style>";
@@ -51,11 +50,10 @@ public final class SvgPlot {
   }
 
   /**
-   * Returns the style sheet of all plots.
+   * {@return the style sheet of all plots, for light and dark}
    *
    * @param root the selector of the plots
    * @param background whether a plot paints its own background
-   * @return the rules, for light and dark
    */
   public static String style(String root, boolean background) {
     StringBuilder rules = new StringBuilder();

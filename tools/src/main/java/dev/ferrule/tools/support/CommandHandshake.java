@@ -49,10 +49,9 @@ public enum CommandHandshake {
   }
 
   /**
-   * Returns the payload.
+   * {@return a new array with the payload}
    *
    * @param more further bytes behind it; no more than 16 in a connect request
-   * @return a new array
    */
   public byte[] payload(byte... more) {
     return ByteBuffer.allocate(LENGTH + more.length)
@@ -64,10 +63,10 @@ public enum CommandHandshake {
   }
 
   /**
-   * Returns the bytes behind this purpose's payload.
+   * {@return a new array with the bytes behind this purpose's payload; empty if the peer has
+   * another purpose or version}
    *
    * @param payload what the peer has sent
-   * @return a new array; empty if the peer has another purpose or version
    */
   public Optional<byte[]> more(byte[] payload) {
     return payload.length >= LENGTH && Arrays.equals(payload, 0, LENGTH, payload(), 0, LENGTH)
@@ -126,11 +125,9 @@ public enum CommandHandshake {
       return "connection rejected: the server cannot do that, for the reason that it prints";
     }
     if (payload[PURPOSE] == purpose) {
-      return "protocol version mismatch: the peer has version "
-          + payload[VERSION]
-          + ", this command has version "
-          + version
-          + "; use the same release of ferrule on both sides";
+      return ("protocol version mismatch: the peer has version %s, this command has version %s; use"
+              + " the same release of ferrule on both sides")
+          .formatted(payload[VERSION], version);
     }
     for (CommandHandshake other : values()) {
       if (payload[PURPOSE] == other.purpose) {

@@ -21,10 +21,9 @@ import org.jspecify.annotations.Nullable;
 public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /**
-   * Parses an address.
+   * {@return the URI that a text is}
    *
    * @param text the URI
-   * @return the URI
    * @throws ToolException if it is not one
    */
   public static URI parse(String text) {
@@ -33,20 +32,16 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
     } catch (URISyntaxException e) {
       throw new ToolException(
           ExitCode.USAGE,
-          "'"
-              + text
-              + "' is not a valid address: "
-              + e.getReason()
-              + "; write a URI such as sm:///tmp/app",
+          "'%s' is not a valid address: %s; write a URI such as sm:///tmp/app"
+              .formatted(text, e.getReason()),
           e);
     }
   }
 
   /**
-   * Finds the provider of a scheme.
+   * {@return the provider of a scheme, whether or not it is available}
    *
    * @param scheme the scheme of a URI, which may have none
-   * @return the provider, whether or not it is available
    */
   public static Optional<ProviderInfo> provider(@Nullable String scheme) {
     return Ferrule.providers().stream()
@@ -55,10 +50,9 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   }
 
   /**
-   * Finds the provider that the user has chosen.
+   * {@return the provider that the user has chosen, whether or not it is available}
    *
    * @param scheme the scheme of a URI
-   * @return the provider, whether or not it is available
    * @throws ToolException if there is none
    */
   public static ProviderInfo requiredProvider(String scheme) {
@@ -75,10 +69,9 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   }
 
   /**
-   * Returns the options, with those of the address's query.
+   * {@return the effective options, with those of the address's query}
    *
    * @param provider the provider of the address
-   * @return the effective options
    */
   public ConnectionOptions resolved(ProviderInfo provider) {
     return options.resolve(address, provider.options());

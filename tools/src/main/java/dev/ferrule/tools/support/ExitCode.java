@@ -73,10 +73,9 @@ public final class ExitCode {
   }
 
   /**
-   * Returns the exit code of a failure.
+   * {@return the exit code of a failure, never {@link #OK}}
    *
    * @param failure the exception
-   * @return the exit code, never {@link #OK}
    */
   public static int of(Throwable failure) {
     return switch (failure) {

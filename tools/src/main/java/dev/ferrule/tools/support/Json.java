@@ -14,10 +14,9 @@ public final class Json {
   private Json() {}
 
   /**
-   * Formats a value.
+   * {@return the text of a value, terminated by a newline}
    *
    * @param value the value; properties that are null are omitted
-   * @return its text, terminated by a newline
    */
   public static String format(JsonElement value) {
     StringWriter text = new StringWriter();
