@@ -52,13 +52,12 @@ final class FerruleCommand implements Runnable {
     CommandLine root = new CommandLine(this);
     List<Class<?>> all = all();
     String first = arguments.length == 0 ? "" : arguments[0];
-    boolean isNamed =
-        !first.equals("help") && all.stream().anyMatch(command -> name(command).equals(first));
-    for (Class<?> command : all) {
-      if (!isNamed || name(command).equals(first)) {
-        root.addSubcommand(name(command), command);
-      }
-    }
+    all.stream()
+        .filter(command -> !first.equals("help") && name(command).equals(first))
+        .findFirst()
+        .<List<Class<?>>>map(List::of)
+        .orElse(all)
+        .forEach(command -> root.addSubcommand(name(command), command));
     return root;
   }
 

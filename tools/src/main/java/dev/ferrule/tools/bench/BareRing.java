@@ -9,9 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * A bare one-way ring of records for each direction, in a file mapped by client and server: the
@@ -94,12 +92,8 @@ final class BareRing implements AutoCloseable {
       throws IOException {
     this.peerCheck = peerCheck;
     this.peerLimitNanos = peerLimitNanos;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      if (channel.size() < FILE_OFFSET + BYTES) { // mapping would extend it
-        throw new IOException(file + " is shorter than two rings");
-      }
-      long base = channel.map(FileChannel.MapMode.READ_WRITE, FILE_OFFSET, BYTES, arena).address();
+    try {
+      long base = FloorFile.map(file, FILE_OFFSET, BYTES, arena).address();
       out = base + (server ? TO_CLIENT : TO_SERVER);
       in = base + (server ? TO_SERVER : TO_CLIENT);
       acknowledgedByPeer = base + (server ? ACKNOWLEDGED_BY_CLIENT : ACKNOWLEDGED_BY_SERVER);

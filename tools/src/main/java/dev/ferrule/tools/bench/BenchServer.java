@@ -9,6 +9,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
 import java.util.List;
@@ -112,7 +113,7 @@ public final class BenchServer {
       try {
         admit(request, server);
       } catch (RuntimeException | OutOfMemoryError e) {
-        problems.accept(describe(e)); // of this client only
+        problems.accept(Problems.reason(e)); // of this client only
       }
     }
   }
@@ -141,7 +142,7 @@ public final class BenchServer {
                         server.accept(connection);
                       });
             } catch (RuntimeException | OutOfMemoryError e) {
-              problems.accept(describe(e));
+              problems.accept(Problems.reason(e));
             } finally {
               if (!served) {
                 limits.left();
@@ -208,14 +209,10 @@ public final class BenchServer {
         server.accept(connection);
       } catch (Throwable e) { // without a thread its client would wait for ever
         connection.close();
-        problems.accept(describe(e));
+        problems.accept(Problems.reason(e));
       }
     });
     return accepted.isPresent();
-  }
-
-  private static String describe(Throwable failure) {
-    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
   private void serve(Connection connection) {
@@ -238,7 +235,7 @@ public final class BenchServer {
               serve(guarded.get(), slot, reports);
             } catch (RuntimeException e) {
               if (!Guarded.exiting()) {
-                problems.accept(describe(e));
+                problems.accept(Problems.reason(e));
               }
             } finally {
               freeSlot(slot);

@@ -8,9 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * One cache line in a file mapped by two processes, bounced between two of their threads: the floor
@@ -39,12 +37,8 @@ final class CacheLine implements AutoCloseable {
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      if (channel.size() < BYTES) {
-        throw new IOException(file + " is shorter than a cache line");
-      }
-      line = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+    try {
+      line = FloorFile.map(file, 0, BYTES, arena);
     } catch (IOException | RuntimeException e) {
       arena.close();
       throw e;

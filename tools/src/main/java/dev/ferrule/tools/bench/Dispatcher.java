@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Map;
@@ -78,15 +79,11 @@ final class Dispatcher implements AutoCloseable {
     }
     RuntimeException failure = connection.failure();
     if (failure != null) {
-      report(failure);
+      report(Problems.reason(failure));
     } else if (part.isInRound()) {
       report(connection.uri() + ": closed in the middle of a measurement");
     }
     part.close();
-  }
-
-  private void report(Throwable failure) {
-    report(failure.getMessage() == null ? failure.toString() : failure.getMessage());
   }
 
   private void report(String problem) {
@@ -116,7 +113,7 @@ final class Dispatcher implements AutoCloseable {
       if (e instanceof IllegalArgumentException refused) {
         refuse(connection, refused);
       }
-      report(e);
+      report(Problems.reason(e));
       closer.execute(() -> remove(connection));
     } finally {
       guard.end();

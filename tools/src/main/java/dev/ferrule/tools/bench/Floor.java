@@ -69,7 +69,7 @@ public final class Floor implements AutoCloseable {
    * nanoseconds.
    */
   double round() {
-    return round(BOUNCES);
+    return bounce(Round.Kind.FLOOR, 0, BOUNCES);
   }
 
   /**
@@ -78,11 +78,7 @@ public final class Floor implements AutoCloseable {
    * @return the median of half the round trip, in nanoseconds
    */
   public double look() {
-    return round(FEW_BOUNCES);
-  }
-
-  private double round(int bounces) {
-    return bounce(Round.Kind.FLOOR, 0, bounces);
+    return bounce(Round.Kind.FLOOR, 0, FEW_BOUNCES);
   }
 
   private double bounce(Round.Kind kind, int size, int bounces) {

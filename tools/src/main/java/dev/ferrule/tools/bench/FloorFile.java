@@ -4,8 +4,12 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.SealedFile;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /**
  * The file that a client and a server of one host map for the floor: a page with the {@link
@@ -28,6 +32,17 @@ record FloorFile(long number) implements AutoCloseable {
   /** Creates a file, with its memory: where there is none, this fails, and not an access later. */
   static FloorFile create() {
     return of(SealedFile.create(BYTES, BYTES).fd());
+  }
+
+  /** Maps a part of the file at a path, which must be there: mapping would extend the file. */
+  static MemorySegment map(Path path, long offset, long bytes, Arena arena) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() < offset + bytes) {
+        throw new IOException(path + " is shorter than " + (offset + bytes) + " bytes");
+      }
+      return channel.map(FileChannel.MapMode.READ_WRITE, offset, bytes, arena);
+    }
   }
 
   /** Returns a path of the file, which exists as long as its descriptor is open. */

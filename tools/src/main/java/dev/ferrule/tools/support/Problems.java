@@ -36,6 +36,15 @@ public final class Problems {
   }
 
   /**
+   * {@return the message of a failure, or its name if it has none}
+   *
+   * @param failure the failure
+   */
+  public static String reason(Throwable failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+
+  /**
    * {@return a text as one line that is safe for a terminal}
    *
    * @param text the text, such as the message of an exception, which may have none
