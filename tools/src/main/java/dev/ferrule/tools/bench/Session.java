@@ -88,7 +88,7 @@ final class Session implements AutoCloseable {
   private void play(Round round) {
     removeFloorFile();
     switch (round.kind()) {
-      case ECHO -> echo(round);
+      case ECHO -> new Echo(connection.sender(), receiver).run(round.count(), spin);
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
       case FLOOR -> opened(line).answer(round.count(), limits.answerNanos());
@@ -159,21 +159,10 @@ final class Session implements AutoCloseable {
     return new RoundReply(true, round.count(), round.count() * round.size(), wrong);
   }
 
-  private void echo(Round round) {
-    Echo echo = new Echo(connection.sender(), receiver);
-    if (spin) {
-      echo.spin(round.count());
-    } else {
-      echo.await(round.count());
-    }
-  }
-
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
       Sink sink = new Sink(new MessageContent(arena, round.size()), round);
-      RoundReply reply =
-          spin ? sink.spin(receiver, round.count()) : sink.await(receiver, round.count());
-      reply.send(connection.sender());
+      sink.run(receiver, round.count(), spin).send(connection.sender());
     }
   }
 

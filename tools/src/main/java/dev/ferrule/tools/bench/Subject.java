@@ -11,16 +11,6 @@ package dev.ferrule.tools.bench;
  */
 public record Subject(String provider, String waitStrategy, int connections, int threads) {
 
-  /**
-   * Creates a subject with one connection and one thread.
-   *
-   * @param provider the scheme of the provider
-   * @param waitStrategy how the client waits, as in a URI's query
-   */
-  public Subject(String provider, String waitStrategy) {
-    this(provider, waitStrategy, 1, 1);
-  }
-
   /** {@return the labels, such as {@code sm, wait spin, 4 connections, 2 threads}} */
   public String title() {
     return provider + ", wait " + waitStrategy + concurrency();
