@@ -35,13 +35,8 @@ public final class BenchClient implements AutoCloseable {
   private volatile long rounds; // written by the measuring thread
   private volatile double roundNanos;
 
-  /**
-   * Creates a client.
-   *
-   * @param connection a connection to a server; the caller closes it
-   * @param waitStrategy how the connection waits
-   */
-  public BenchClient(Connection connection, WaitStrategy waitStrategy) {
+  /** Creates a client of a connection to a server; the caller closes the connection. */
+  BenchClient(Connection connection, WaitStrategy waitStrategy) {
     this(connection, waitStrategy, null);
   }
 

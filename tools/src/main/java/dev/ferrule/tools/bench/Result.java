@@ -81,10 +81,10 @@ public record Result(
   }
 
   /**
-   * {@return the latency over the bare line's, or for remote memory access the rate over the
-   * floor's; empty without a floor. Each ratio is the quotient of the two medians that are shown}
+   * Returns the latency over the bare line's, or for remote memory access the rate over the
+   * floor's; empty without a floor. Each ratio is the quotient of the two medians that are shown.
    */
-  public OptionalDouble floorRatio() {
+  OptionalDouble floorRatio() {
     if (rma != null) {
       return Medians.ratio(bytesPerSecond(), OptionalDouble.of(rma.floorBytesPerSecond()));
     }
@@ -93,15 +93,15 @@ public record Result(
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.lineNanos());
   }
 
-  /** {@return the latency or the message rate over the bare ring's; empty without one} */
-  public OptionalDouble ringRatio() {
+  /** Returns the latency or the message rate over the bare ring's; empty without one. */
+  OptionalDouble ringRatio() {
     return latency == null
         ? Medians.ratio(messagesPerSecond, floor.ringMessagesPerSecond())
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.ringNanos());
   }
 
-  /** {@return the bytes per second over a plain copy's; empty without one} */
-  public OptionalDouble memcpyRatio() {
+  /** Returns the bytes per second over a plain copy's; empty without one. */
+  OptionalDouble memcpyRatio() {
     return Medians.ratio(bytesPerSecond(), memcpyBytesPerSecond);
   }
 
