@@ -14,8 +14,6 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.ProviderUnavailableException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /** The exit codes of the {@code ferrule} command, on which scripts may rely. */
 public final class ExitCode {
@@ -49,27 +47,20 @@ public final class ExitCode {
 
   private ExitCode() {}
 
-  /** {@return the meaning of each code, in order, for the command's help} */
-  public static Map<String, String> descriptions() {
-    Map<String, String> codes = new LinkedHashMap<>();
-    codes.put("0", "success");
-    codes.put("1", "a failure without a code of its own, such as a file that cannot be read");
-    codes.put(
-        "2", "usage error: an invalid option, value or address, or a message that is too long");
-    codes.put(
-        "3",
-        "no connection: connection refused (no listener), rejected or timed out, or another"
-            + " version");
-    codes.put(
-        "4", "the connection ended too early: the peer died, closed it or violated the protocol");
-    codes.put(
-        "5",
-        "out of resources: shared memory is full, a limit is reached, or the address is in use");
-    codes.put(
-        "6", "no provider for the address, or it does not work on this machine ('ferrule doctor')");
-    codes.put("130, 143", "ended by SIGINT (Ctrl-C) or SIGTERM");
-    codes.put("141", "the reader of the output has gone, as after '| head'");
-    return codes;
+  /** {@return the codes with their meanings, in order, as picocli takes them for the help} */
+  public static String[] descriptions() {
+    return new String[] {
+      "0:success",
+      "1:a failure without a code of its own, such as a file that cannot be read",
+      "2:usage error: an invalid option, value or address, or a message that is too long",
+      "3:no connection: connection refused (no listener), rejected or timed out, or another"
+          + " version",
+      "4:the connection ended too early: the peer died, closed it or violated the protocol",
+      "5:out of resources: shared memory is full, a limit is reached, or the address is in use",
+      "6:no provider for the address, or it does not work on this machine ('ferrule doctor')",
+      "130, 143:ended by SIGINT (Ctrl-C) or SIGTERM",
+      "141:the reader of the output has gone, as after '| head'"
+    };
   }
 
   /**
