@@ -11,7 +11,6 @@ module dev.ferrule.tools {
   requires java.desktop;
   requires java.logging;
   requires java.management;
-  requires me.tongfei.progressbar;
   requires static org.jspecify;
 
   uses dev.ferrule.spi.ConnectionProvider;

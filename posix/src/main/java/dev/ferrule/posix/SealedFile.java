@@ -19,7 +19,8 @@ import java.lang.foreign.ValueLayout;
  */
 public final class SealedFile implements AutoCloseable {
 
-  private static final String NAME = "ferrule"; // shown in /proc/PID/maps
+  /** The name of each file, shown in {@code /proc/PID/maps}. */
+  public static final String NAME = "ferrule";
 
   private final int fd;
   private final boolean isInMemory;
@@ -199,8 +200,8 @@ public final class SealedFile implements AutoCloseable {
     return status.size();
   }
 
-  /** Returns the descriptor, which is not closed while this is locked; or -1 if it is closed. */
-  int fd() {
+  /** {@return the descriptor, which is not closed while this is locked; or -1 if it is closed} */
+  public int fd() {
     return closed ? -1 : fd;
   }
 

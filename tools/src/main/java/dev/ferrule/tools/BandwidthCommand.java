@@ -110,7 +110,6 @@ final class BandwidthCommand implements Callable<Integer> {
           "--connections must be at least 1, --threads at least 1 and at most --connections");
     }
     measure.measure(
-        spec.commandLine(),
         sizes,
         rounds,
         new MeasureOptions.Load(connections, sending, unacked, MeasureOptions.Load.Kind.MESSAGES),

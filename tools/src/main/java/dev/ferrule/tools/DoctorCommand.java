@@ -67,9 +67,7 @@ final class DoctorCommand implements Callable<Integer> {
       object.addProperty("name", finding.name());
       object.addProperty("status", finding.status().toString());
       object.addProperty("text", finding.text());
-      if (!finding.fix().isEmpty()) {
-        object.addProperty("fix", finding.fix());
-      }
+      object.addProperty("fix", finding.fix().isEmpty() ? null : finding.fix());
       array.add(object);
     }
     return Json.format(array);

@@ -70,10 +70,8 @@ final class EndpointsOperand {
     } catch (AccessDeniedException e) { // its message is only the path
       throw new ToolException(
           ExitCode.FAILED,
-          address
-              + ": permission denied for "
-              + e.getMessage()
-              + "; run the command as its owner, or as root",
+          "%s: permission denied for %s; run the command as its owner, or as root"
+              .formatted(address, e.getMessage()),
           e);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, address + ": " + e.getMessage(), e);

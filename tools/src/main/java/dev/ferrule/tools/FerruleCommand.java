@@ -3,8 +3,8 @@ package dev.ferrule.tools;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,26 +36,6 @@ import picocli.CommandLine.Spec;
     })
 final class FerruleCommand implements Runnable {
 
-  /** The commands, in the order of the help text. */
-  private static final List<Map.Entry<String, Class<?>>> COMMANDS =
-      List.of(
-          Map.entry("providers", ProvidersCommand.class),
-          Map.entry("doctor", DoctorCommand.class),
-          Map.entry("listen", ListenCommand.class),
-          Map.entry("send", SendCommand.class),
-          Map.entry("latency", LatencyCommand.class),
-          Map.entry("bandwidth", BandwidthCommand.class),
-          Map.entry("rma", RmaCommand.class),
-          Map.entry("serve", ServeCommand.class));
-
-  /** Those that come after the commands of other modules. */
-  private static final List<Map.Entry<String, Class<?>>> LAST_COMMANDS =
-      List.of(
-          Map.entry("ls", LsCommand.class),
-          Map.entry("clean", CleanCommand.class),
-          Map.entry("help", CommandLine.HelpCommand.class),
-          Map.entry("cma-probe", CmaProbeCommand.class));
-
   @Spec private CommandSpec spec;
 
   @Option(
@@ -70,38 +50,54 @@ final class FerruleCommand implements Runnable {
    */
   CommandLine commandLine(String... arguments) {
     CommandLine root = new CommandLine(this);
-    List<Map.Entry<String, Class<?>>> all = all();
+    List<Class<?>> all = all();
     String first = arguments.length == 0 ? "" : arguments[0];
-    boolean isNamed =
-        !first.equals("help") && all.stream().anyMatch(command -> command.getKey().equals(first));
-    for (Map.Entry<String, Class<?>> command : all) {
-      if (!isNamed || command.getKey().equals(first)) {
-        root.addSubcommand(command.getKey(), command.getValue());
-      }
-    }
+    all.stream()
+        .filter(command -> !first.equals("help") && name(command).equals(first))
+        .findFirst()
+        .<List<Class<?>>>map(List::of)
+        .orElse(all)
+        .forEach(command -> root.addSubcommand(name(command), command));
     return root;
   }
 
-  private static List<Map.Entry<String, Class<?>>> all() {
-    List<Map.Entry<String, Class<?>>> all = new ArrayList<>(COMMANDS);
+  private static String name(Class<?> command) {
+    return command.getAnnotation(Command.class).name();
+  }
+
+  /** Returns the commands, with those of other modules, in the order of the help text. */
+  private static List<Class<?>> all() {
+    List<Class<?>> all =
+        new ArrayList<>(
+            List.of(
+                ProvidersCommand.class,
+                DoctorCommand.class,
+                ListenCommand.class,
+                SendCommand.class,
+                LatencyCommand.class,
+                BandwidthCommand.class,
+                RmaCommand.class,
+                ServeCommand.class));
     ServiceLoader.load(Subcommand.class).stream()
         .map(ServiceLoader.Provider::type)
-        .forEach(type -> all.add(Map.entry(type.getAnnotation(Command.class).name(), type)));
-    all.addAll(LAST_COMMANDS);
+        .forEach(all::add);
+    all.addAll(
+        List.of(
+            LsCommand.class,
+            CleanCommand.class,
+            CommandLine.HelpCommand.class,
+            CmaProbeCommand.class));
     return all;
   }
 
   @Override
   public void run() {
-    CommandLine commandLine = spec.commandLine();
-    throw new ParameterException(
-        commandLine, "missing command; use one of: " + String.join(", ", visible(commandLine)));
-  }
-
-  private static Iterable<String> visible(CommandLine commandLine) {
-    return commandLine.getSubcommands().entrySet().stream()
-        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
-        .map(Map.Entry::getKey)
-        .toList();
+    String names =
+        spec.subcommands().values().stream()
+            .map(CommandLine::getCommandSpec)
+            .filter(command -> !command.usageMessage().hidden())
+            .map(CommandSpec::name)
+            .collect(Collectors.joining(", "));
+    throw new ParameterException(spec.commandLine(), "missing command; use one of: " + names);
   }
 }

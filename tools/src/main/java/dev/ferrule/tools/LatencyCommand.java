@@ -98,7 +98,6 @@ final class LatencyCommand implements Callable<Integer> {
     }
     List<Integer> chosen = sizes != null ? sizes : calls ? DEFAULT_CALL_SIZES : DEFAULT_SIZES;
     measure.measure(
-        spec.commandLine(),
         chosen,
         rounds,
         calls ? MeasureOptions.Load.CALLS : MeasureOptions.Load.SINGLE,

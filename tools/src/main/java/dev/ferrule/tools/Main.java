@@ -119,7 +119,7 @@ public final class Main {
   private static void describe(CommandLine commandLine) {
     UsageMessageSpec usage = commandLine.getCommandSpec().usageMessage();
     usage.exitCodeListHeading("%nExit codes:%n");
-    usage.exitCodeList(ExitCode.descriptions());
+    usage.exitCodeList(UsageMessageSpec.keyValuesMap(ExitCode.descriptions()));
     commandLine.getCommandSpec().versionProvider(new VersionProvider());
     commandLine.getSubcommands().values().forEach(Main::describe);
   }

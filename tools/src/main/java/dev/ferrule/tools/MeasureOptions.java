@@ -4,12 +4,12 @@ package dev.ferrule.tools;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
-import dev.ferrule.InvalidOptionException;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.Connections;
+import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.bench.Observer;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Plan;
@@ -28,6 +28,7 @@ import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,17 +39,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /**
  * Options that the measuring commands have in common: the server, the amount of work, and the
@@ -128,6 +131,9 @@ final class MeasureOptions {
       description = "Plot the results over the size, as a PNG file.")
   private @Nullable Path plot;
 
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
   /** A measurement, run in a busy thread and in any other sender threads. */
   interface Measurement {
     List<Result> run(SenderThreads senderThreads, Subject subject, Plan plan, Observer observer);
@@ -178,18 +184,27 @@ final class MeasureOptions {
     endpointOptions.values().put(name, value);
   }
 
+  private record Task(Plan plan, Load load, Measurement measurement) {
+
+    int longestMessage() {
+      return load.sendsMessages() ? Collections.max(plan.sizes()) : 0;
+    }
+  }
+
   /** Measures and writes the results. */
-  void measure(
-      CommandLine command, List<Integer> sizes, int rounds, Load load, Measurement measurement) {
-    Plan plan = plan(command, sizes, rounds);
-    checkFiles(command);
+  void measure(List<Integer> sizes, int rounds, Load load, Measurement measurement) {
+    if (messages != null && messages < 1 || warmup != null && warmup < 0 || rounds < 1) {
+      throw usage("--messages and --rounds must be at least 1, --warmup at least 0");
+    }
+    Plan plan = new Plan(List.copyOf(sizes), optional(messages), optional(warmup), rounds);
+    Task task = new Task(plan, load, measurement);
+    checkFiles();
     if (address == null) {
-      measureOwnServer(command, plan, load, measurement);
+      measureOwnServer(task);
       return;
     }
     if (providerScheme != null || host != null) {
-      throw new ParameterException(
-          command,
+      throw usage(
           "--provider and --host apply to a server that is started; the URI names one that is"
               + " running");
     }
@@ -197,71 +212,124 @@ final class MeasureOptions {
     transportOptions.requireNoneOfServer();
     // The address of a local server has no host.
     int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
-    ConfiguredAddress endpoint = endpoint(uri, plan, load, busyThreads);
+    ConfiguredAddress endpoint = endpoint(uri, task, busyThreads);
     TransportOptions.requireNoneOfListener(endpoint);
     TransportOptions.requireNoneOfReceiver(endpoint);
-    Pinning pinning = waitOptions.pinning(endpoint.waitStrategy(), busyThreads, problems(command));
-    measureServer(command, endpoint, plan, load, pinning, measurement);
+    measure(task, endpoint, waitOptions.pinning(endpoint.waitStrategy(), busyThreads, this::warn));
   }
 
-  private static Consumer<String> problems(CommandLine command) {
-    return problem -> {
-      StatusLine.onTerminal().clear();
-      Problems.print(command.getErr(), problem);
-    };
+  private ParameterException usage(String problem) {
+    return new ParameterException(spec.commandLine(), problem);
   }
 
-  private Plan plan(CommandLine command, List<Integer> sizes, int rounds) {
-    if (messages != null && messages < 1 || warmup != null && warmup < 0 || rounds < 1) {
-      throw new ParameterException(
-          command, "--messages and --rounds must be at least 1, --warmup at least 0");
-    }
-    return new Plan(List.copyOf(sizes), optional(messages), optional(warmup), rounds);
+  private void warn(String problem) {
+    StatusLine.onTerminal().clear();
+    Problems.print(spec.commandLine().getErr(), problem);
   }
 
   private static OptionalLong optional(@Nullable Long value) {
     return value == null ? OptionalLong.empty() : OptionalLong.of(value);
   }
 
-  private void checkFiles(CommandLine command) {
+  private void checkFiles() {
     if (plot != null) {
       ResultPlot.check(plot);
     }
     for (Path file : new Path[] {json, plot}) {
       Path folder = file == null ? null : file.toAbsolutePath().getParent();
       if (folder != null && !Files.isDirectory(folder)) {
-        throw new ParameterException(command, "cannot write " + file + ": no folder " + folder);
+        throw usage("cannot write " + file + ": no folder " + folder);
       }
     }
   }
 
-  private ConfiguredAddress endpoint(URI uri, Plan plan, Load load, int busyThreads) {
+  private ConfiguredAddress endpoint(URI uri, Task task, int busyThreads) {
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, busyThreads);
-    Optional.ofNullable(uri.getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    ConfiguredAddress.provider(uri.getScheme())
         .ifPresent( // without one, connecting fails with the reason
             provider -> {
               transportOptions.addTo(builder, provider);
-              TransportOptions.fitMaxMessage(builder, provider, longest(plan, load));
-              TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
+              TransportOptions.fitMaxMessage(builder, provider, task.longestMessage());
+              TransportOptions.raise(
+                  builder, provider, TransportOptions.UNACKED, task.load.unacked());
             });
     ConfiguredAddress endpoint = new ConfiguredAddress(uri, builder.build());
-    if (load.kind() != Load.Kind.CALLS) {
+    if (task.load.kind() != Load.Kind.CALLS) {
       TransportOptions.requireBothWays(endpoint);
     }
     return endpoint;
   }
 
-  private static int longest(Plan plan, Load load) {
-    return !load.sendsMessages() ? 0 : Collections.max(plan.sizes());
+  private void measureOwnServer(Task task) {
+    ProviderInfo provider = provider();
+    if (host != null && FreshAddress.isLocal(provider)) {
+      throw usage("--host is for transports that have hosts, not for " + provider.scheme());
+    }
+    int busyThreads = task.load.threads() + task.load.connections();
+    AtomicBoolean failed = new AtomicBoolean();
+    try {
+      ConfiguredAddress template = template(provider, task, busyThreads);
+      WaitStrategy wait = template.waitStrategy();
+      Pinning pinning = waitOptions.pinning(wait, busyThreads, this::warn);
+      List<String> serveOptions = serveOptions(template.options());
+      serveOptions.add("--wait=" + WaitOptions.name(task.load.serverWait(wait)));
+      serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
+      StatusLine.onTerminal().show(spec.name() + ": starting the server");
+      try (ServerProcess server =
+          ServerProcess.start(
+              provider,
+              Optional.ofNullable(host),
+              serveOptions,
+              line -> warnOfServer(line, failed.get()))) {
+        try {
+          measure(task, new ConfiguredAddress(server.uri(), template.options()), pinning);
+        } catch (RuntimeException e) {
+          failed.set(true);
+          throw e;
+        }
+      }
+    } catch (FerruleException | ToolException e) { // the user has not given the address
+      String reason = Problems.withoutAddresses(String.valueOf(e.getMessage()));
+      throw new ToolException(ExitCode.of(e), reason, e);
+    }
+  }
+
+  private void warnOfServer(String line, boolean failed) {
+    if (Guarded.exiting() || failed && !ChildProcess.isOfSignal(line)) {
+      return; // the server reports how this process, or its connection, has ended
+    }
+    StatusLine.onTerminal().clear();
+    String problem = Problems.withoutAddresses(ChildProcess.withoutPrefix(line));
+    Problems.print(spec.commandLine().getErr(), "server", problem);
+  }
+
+  /** Returns the options with which the server is started. */
+  private List<String> serveOptions(ConnectionOptions options) {
+    Map<String, String> values = new LinkedHashMap<>(endpointOptions.values());
+    values.putAll(transportOptions.values());
+    for (dev.ferrule.Option<?> option : CHOSEN_FOR_BOTH) {
+      if (options.isSet(option)) {
+        values.put(option.name(), text(options, option));
+      }
+    }
+    List<String> arguments = new ArrayList<>();
+    values.forEach((name, value) -> arguments.add("--option=" + name + "=" + value));
+    return arguments;
+  }
+
+  private static <T> String text(ConnectionOptions options, dev.ferrule.Option<T> option) {
+    return option.format(options.get(option));
   }
 
   /**
-   * Extends the connect timeout for a server that this command has started: it does start to
-   * listen, however slow the machine is. Only a remote server may be missing.
+   * Returns the options for a server whose address is not known yet. Unless the user has set the
+   * connect timeout, it is extended: a server that this command has started does start to listen,
+   * however slow the machine is. Only a remote server may be missing.
    */
-  private static ConfiguredAddress patient(ConfiguredAddress endpoint) {
+  private ConfiguredAddress template(ProviderInfo provider, Task task, int busyThreads) {
+    ConfiguredAddress endpoint =
+        endpoint(URI.create(provider.scheme() + ":///"), task, busyThreads);
     return endpoint.options().isSet(StandardOptions.CONNECT_TIMEOUT)
         ? endpoint
         : new ConfiguredAddress(
@@ -271,100 +339,22 @@ final class MeasureOptions {
                 .build());
   }
 
-  private static <T> String text(ConnectionOptions options, dev.ferrule.Option<T> option) {
-    return option.format(options.get(option));
-  }
-
-  private void measureOwnServer(
-      CommandLine command, Plan plan, Load load, Measurement measurement) {
-    ProviderInfo provider = provider();
-    if (host != null && URI.create(provider.exampleAddress()).getRawAuthority() == null) {
-      throw new ParameterException(
-          command, "--host is for transports that have hosts, not for " + provider.scheme());
-    }
-    int busyThreads = load.threads() + load.connections();
-    ConfiguredAddress template = template(provider, plan, load, busyThreads);
-    WaitStrategy wait = template.waitStrategy();
-    Pinning pinning = waitOptions.pinning(wait, busyThreads, problems(command));
-    Map<String, String> serverOptions = new LinkedHashMap<>(endpointOptions.values());
-    serverOptions.putAll(transportOptions.values());
-    for (dev.ferrule.Option<?> option : CHOSEN_FOR_BOTH) {
-      if (template.options().isSet(option)) {
-        serverOptions.put(option.name(), text(template.options(), option));
-      }
-    }
-    List<String> serveOptions = new ArrayList<>();
-    serverOptions.forEach((name, value) -> serveOptions.add("--option=" + name + "=" + value));
-    serveOptions.add("--wait=" + WaitOptions.name(load.serverWait(wait)));
-    serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
-    StatusLine.onTerminal().show(command.getCommandName() + ": starting the server");
-    AtomicBoolean failed = new AtomicBoolean();
-    Consumer<String> lines =
-        line -> {
-          if (Guarded.exiting() || failed.get() && !ChildProcess.isOfSignal(line)) {
-            return; // the server reports how this process, or its connection, has ended
-          }
-          StatusLine.onTerminal().clear();
-          String problem = Problems.withoutAddresses(ChildProcess.withoutPrefix(line));
-          Problems.print(command.getErr(), "server", problem);
-        };
-    try (ServerProcess server =
-        ServerProcess.start(provider, Optional.ofNullable(host), serveOptions, lines)) {
-      try {
-        measureServer(
-            command,
-            new ConfiguredAddress(server.uri(), template.options()),
-            plan,
-            load,
-            pinning,
-            measurement);
-      } catch (RuntimeException e) {
-        failed.set(true);
-        throw e;
-      }
-    } catch (FerruleException | ToolException e) {
-      String reason = Problems.withoutAddresses(String.valueOf(e.getMessage()));
-      throw new ToolException(ExitCode.of(e), reason, e);
-    }
-  }
-
-  /** Returns the options for a server whose address is not known yet. */
-  private ConfiguredAddress template(ProviderInfo provider, Plan plan, Load load, int busyThreads) {
-    URI any = URI.create(provider.scheme() + ":///");
-    try {
-      ConfiguredAddress result = patient(endpoint(any, plan, load, busyThreads));
-      result.waitStrategy(); // reads the options
-      return result;
-    } catch (InvalidOptionException | ToolException e) {
-      throw new ToolException(
-          ExitCode.of(e), Problems.withoutAddresses(String.valueOf(e.getMessage())), e);
-    }
-  }
-
   private ProviderInfo provider() {
     if (providerScheme != null) {
       return ConfiguredAddress.requiredProvider(providerScheme);
     }
-    return ConfiguredAddress.provider(PREFERRED_PROVIDER)
-        .filter(preferred -> preferred.availability().available())
-        .or(() ->
-            Ferrule.providers().stream()
-                .filter(other -> other.availability().available())
-                .findFirst())
+    return Stream.concat(
+            ConfiguredAddress.provider(PREFERRED_PROVIDER).stream(), Ferrule.providers().stream())
+        .filter(provider -> provider.availability().available())
+        .findFirst()
         .orElseThrow(() ->
             new ToolException(
                 ExitCode.NO_PROVIDER,
                 "no provider works on this machine; 'ferrule doctor' reports why"));
   }
 
-  private void measureServer(
-      CommandLine command,
-      ConfiguredAddress endpoint,
-      Plan plan,
-      Load load,
-      Pinning pinning,
-      Measurement measurement) {
-    Consumer<String> problems = problems(command);
+  private void measure(Task task, ConfiguredAddress endpoint, Pinning pinning) {
+    Load load = task.load;
     Subject subject =
         new Subject(
             endpoint.address().getScheme(),
@@ -377,29 +367,27 @@ final class MeasureOptions {
             ? Connections.oneWay(endpoint)
             : new Connections(endpoint, load.connections())) {
       connections.requireRoomFor(
-          longest(plan, load),
+          task.longestMessage(),
           address == null
               ? "set --option maxMessage="
               : "start it with 'ferrule serve URI --option maxMessage=…' of at least ");
       List<BenchClient> clients = connections.clients();
-      if (floor && clients.get(0).isOneWay()) {
-        problems.accept("floor not measured: it needs messages in both directions");
-      } else if (floor) {
-        openFloor(clients.get(0), problems);
+      if (floor) {
+        openFloor(clients.get(0));
       }
       PartialResults soFar =
           new PartialResults(
-              command.getCommandName(),
+              spec.name(),
               StatusLine.onTerminal(),
-              (stage, some) -> interrupted(command, stage, some, subject, pinning));
+              (stage, some) -> interrupted(stage, some, subject, pinning));
       Guarded<PartialResults> partial = Guarded.of(soFar);
       try (SenderThreads senderThreads =
-          new SenderThreads(clients, load.threads(), pinning, problems)) {
+          new SenderThreads(clients, load.threads(), pinning, this::warn)) {
         results =
             Pinning.call(
                 pinning.client(0),
-                problems,
-                () -> measurement.run(senderThreads, subject, plan, soFar));
+                this::warn,
+                () -> task.measurement.run(senderThreads, subject, task.plan, soFar));
       } finally {
         StatusLine.onTerminal().clear();
         if (!Guarded.exiting()) {
@@ -407,66 +395,57 @@ final class MeasureOptions {
         }
       }
     }
-    write(command, results, subject, pinning);
+    write(results, subject, pinning);
   }
 
-  private static void openFloor(BenchClient client, Consumer<String> problems) {
-    if (Pinning.onAllowedCpus() == Pinning.OFF) {
-      problems.accept("floor not measured: two spinning threads need two processors");
+  private void openFloor(BenchClient client) {
+    if (client.isOneWay()) {
+      warn("floor not measured: it needs messages in both directions");
+    } else if (Pinning.onAllowedCpus() == Pinning.OFF) {
+      warn("floor not measured: two spinning threads need two processors");
     } else if (!client.openFloor()) {
-      problems.accept(
+      warn(
           "floor not measured: the server is on another host, serves all clients by one thread,"
               + " or has reached its limit of floors");
     }
   }
 
-  private static String where(Subject subject, Pinning pinning) {
-    if (pinning == Pinning.OFF) {
-      return ", not pinned";
-    }
-    return (subject.threads() == 1 ? ", on CPU " : ", on CPUs ")
-        + IntStream.range(0, subject.threads())
-            .mapToObj(thread -> String.valueOf(pinning.client(thread).getAsInt()))
-            .collect(Collectors.joining(", "));
-  }
-
   /** The last action when a signal ends the process. JSON is never written incomplete. */
-  private void interrupted(
-      CommandLine command, String stage, List<Result> results, Subject subject, Pinning pinning) {
+  private void interrupted(String stage, List<Result> results, Subject subject, Pinning pinning) {
+    PrintWriter err = spec.commandLine().getErr();
     if (STANDARD_OUTPUT.equals(json)) {
       return;
     }
-    if (results.isEmpty()) {
-      if (StatusLine.onTerminal().isShown()) {
-        command.getErr().println("ferrule: interrupted, no results yet (" + stage + ")");
-      }
-      return;
+    if (!results.isEmpty()) {
+      printTable(results, subject, pinning);
+      spec.commandLine().getOut().flush();
+      err.println("ferrule: interrupted after " + stage + "; the results so far are above");
+    } else if (StatusLine.onTerminal().isShown()) {
+      err.println("ferrule: interrupted, no results yet (" + stage + ")");
     }
-    table(command, results, subject, pinning);
-    command.getOut().flush();
-    command
-        .getErr()
-        .println("ferrule: interrupted after " + stage + "; the results so far are above");
   }
 
-  private static void table(
-      CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
-    command
-        .getOut()
-        .println(
-            subject.provider()
-                + ", wait "
-                + subject.waitStrategy()
-                + subject.concurrency()
-                + where(subject, pinning));
-    command.getOut().print(ResultTable.format(results));
+  private void printTable(List<Result> results, Subject subject, Pinning pinning) {
+    String cpus =
+        IntStream.range(0, subject.threads())
+            .mapToObj(pinning::client)
+            .flatMapToInt(OptionalInt::stream)
+            .mapToObj(String::valueOf)
+            .collect(Collectors.joining(", "));
+    String where =
+        pinning == Pinning.OFF
+            ? ", not pinned"
+            : (subject.threads() == 1 ? ", on CPU " : ", on CPUs ") + cpus;
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(subject.title() + where);
+    out.print(ResultTable.format(results));
   }
 
-  private void write(CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
+  private void write(List<Result> results, Subject subject, Pinning pinning) {
     if (STANDARD_OUTPUT.equals(json)) {
-      command.getOut().print(ResultJson.format(results));
+      spec.commandLine().getOut().print(ResultJson.format(results));
     } else {
-      table(command, results, subject, pinning);
+      printTable(results, subject, pinning);
     }
     try {
       if (json != null && !STANDARD_OUTPUT.equals(json)) {

@@ -24,12 +24,8 @@ final class PartialResults implements Observer, AutoCloseable {
   private List<Result> results = List.of();
 
   /**
-   * Creates an instance without results.
-   *
-   * @param command the name of what is measured
-   * @param status shows the progress
-   * @param writer receives the stage reached and the results if the process ends; the results are
-   *     empty if no round has ended
+   * Creates an instance without results. If the process ends, the writer receives the stage reached
+   * and the results, which are empty if no round has ended.
    */
   PartialResults(String command, StatusLine status, BiConsumer<String, List<Result>> writer) {
     this.command = command;

@@ -8,9 +8,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Measures remote memory access. */
 @Command(
@@ -32,8 +30,6 @@ import picocli.CommandLine.Spec;
       "  ferrule rma --provider sendrecv"
     })
 final class RmaCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
 
   @Mixin private MeasureOptions measure = new MeasureOptions();
 
@@ -74,7 +70,6 @@ final class RmaCommand implements Callable<Integer> {
       measure.set("rma", path);
     }
     measure.measure(
-        spec.commandLine(),
         sizes,
         rounds,
         MeasureOptions.Load.ACCESSES,

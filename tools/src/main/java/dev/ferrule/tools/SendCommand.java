@@ -5,13 +5,14 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.stream.StreamSender;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Progress;
 import dev.ferrule.tools.support.StandardInput;
+import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -20,7 +21,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -46,6 +46,7 @@ import picocli.CommandLine.Parameters;
     })
 final class SendCommand implements Callable<Integer> {
 
+  private static final double NANOS_PER_SECOND = 1e9;
   private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
   @Parameters(
@@ -96,9 +97,13 @@ final class SendCommand implements Callable<Integer> {
       // A signal closes in reverse order: a blocked read has ended before the memory that it fills
       // is unmapped.
       try (Guarded<Connection> connection = Guarded.of(connect(endpoint));
-          Guarded<FileChannel> input = Guarded.of(source);
-          Progress progress = quiet ? Progress.none() : Progress.onTerminal("send", size(source))) {
-        new StreamSender(connection.get(), progress::advance).send(input.get());
+          Guarded<FileChannel> input = Guarded.of(source)) {
+        String whole = size(source);
+        long start = System.nanoTime();
+        new StreamSender(connection.get(), sent -> showProgress(sent, whole, start))
+            .send(input.get());
+      } finally {
+        StatusLine.onTerminal().clear();
       }
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot close the input: " + e.getMessage(), e);
@@ -123,12 +128,21 @@ final class SendCommand implements Callable<Integer> {
     }
   }
 
-  private static OptionalLong size(FileChannel source) {
+  private void showProgress(long sent, String whole, long startNanos) {
+    if (!quiet) {
+      double seconds = (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
+      StatusLine.onTerminal()
+          .show(() ->
+              "send: " + Numbers.bytes(sent) + whole + ", " + Numbers.byteRate(sent / seconds));
+    }
+  }
+
+  private static String size(FileChannel source) {
     try {
       long size = source.size();
-      return size > 0 ? OptionalLong.of(size) : OptionalLong.empty(); // 0 for a pipe
+      return size > 0 ? " of " + Numbers.bytes(size) : ""; // 0 for a pipe
     } catch (IOException e) {
-      return OptionalLong.empty();
+      return "";
     }
   }
 

@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -124,8 +123,7 @@ final class ServeCommand implements Callable<Integer> {
     URI uri = ConfiguredAddress.parse(address);
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, BUSY_THREADS);
-    Optional.ofNullable(uri.getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    ConfiguredAddress.provider(uri.getScheme())
         .ifPresent(provider -> transportOptions.addTo(builder, provider));
     ConfiguredAddress endpoint = new ConfiguredAddress(uri, builder.build());
     if (TransportOptions.isSimplex(endpoint) && TransportOptions.isSingleReceiver(endpoint)) {
@@ -217,20 +215,18 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private static void endWithParent() {
-    Thread watcher =
-        new Thread(
-            () -> {
-              try {
-                while (System.in.read() >= 0) {
-                  // the parent writes nothing
-                }
-              } catch (IOException e) {
-                // same as the end of the stream
-              }
-              System.exit(ExitCode.OK);
-            },
-            "ferrule-parent-watch");
-    watcher.setDaemon(true);
-    watcher.start();
+    Thread.ofPlatform()
+        .daemon()
+        .name("ferrule-parent-watch")
+        .start(() -> {
+          try {
+            while (System.in.read() >= 0) {
+              // the parent writes nothing
+            }
+          } catch (IOException e) {
+            // same as the end of the stream
+          }
+          System.exit(ExitCode.OK);
+        });
   }
 }

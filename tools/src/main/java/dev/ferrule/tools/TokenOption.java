@@ -34,10 +34,7 @@ public final class TokenOption {
   }
 
   /**
-   * Returns the secret.
-   *
-   * @return the option's value, or else the variable's
-   * @throws ToolException if neither is given
+   * {@return the secret: the option's value, or else the variable's; throws if neither is given}
    */
   public String required() {
     String text = secret != null ? secret : System.getenv(VARIABLE);
@@ -50,11 +47,10 @@ public final class TokenOption {
   }
 
   /**
-   * Parses and resolves an address.
+   * {@return an address, parsed and resolved}
    *
    * @param option the option whose value it is
    * @param text host and port
-   * @return the address
    * @throws ToolException if the text is no address, or there is no such host
    */
   public static InetSocketAddress address(String option, String text) {

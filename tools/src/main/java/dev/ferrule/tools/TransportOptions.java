@@ -93,29 +93,24 @@ final class TransportOptions {
     return values;
   }
 
-  /**
-   * Sets the options of the flags.
-   *
-   * @throws ToolException if the provider does not have one of them
-   */
+  /** Sets the options of the flags; throws if the provider does not have one of them. */
   void addTo(ConnectionOptions.Builder options, ProviderInfo provider) {
     values()
         .forEach((name, value) -> {
           if (find(provider, name).isEmpty()) {
             throw new ToolException(
                 ExitCode.USAGE,
-                flag(name)
-                    + " is not supported by the provider "
-                    + provider.scheme()
-                    + ": no option '"
-                    + name
-                    + "'; its options are "
-                    + provider.options().stream()
-                        .map(dev.ferrule.Option::name)
-                        .collect(Collectors.joining(", ")));
+                "%s is not supported by the provider %s: no option '%s'; its options are %s"
+                    .formatted(flag(name), provider.scheme(), name, names(provider)));
           }
           options.set(name, value);
         });
+  }
+
+  private static String names(ProviderInfo provider) {
+    return provider.options().stream()
+        .map(dev.ferrule.Option::name)
+        .collect(Collectors.joining(", "));
   }
 
   private static String flag(String option) {
@@ -158,49 +153,32 @@ final class TransportOptions {
     }
   }
 
-  /**
-   * Checks that no flag for the server is set, since the server is already running.
-   *
-   * @throws ToolException if one of them is set
-   */
+  /** Throws if a flag for the server is set, since the server is already running. */
   void requireNoneOfServer() {
     for (String name : OF_LISTENER) {
       if (values().containsKey(name)) {
         throw new ToolException(
             ExitCode.USAGE,
-            flag(name)
-                + " has no effect on a running server; start it with 'ferrule serve "
-                + flag(name)
-                + " URI'");
+            "%1$s has no effect on a running server; start it with 'ferrule serve %1$s URI'"
+                .formatted(flag(name)));
       }
     }
   }
 
-  /**
-   * Checks the same for options of the connection and its address.
-   *
-   * @throws ToolException if one of them is on
-   */
+  /** Throws likewise if an option of the connection or of its address is on. */
   static void requireNoneOfListener(ConfiguredAddress endpoint) {
     for (String name : OF_LISTENER) {
       if (isOn(endpoint, name)) {
         throw new ToolException(
             ExitCode.USAGE,
-            endpoint.address()
-                + ": option '"
-                + name
-                + "' has no effect on a running listener; start it with 'ferrule serve "
-                + flag(name)
-                + " URI'");
+            ("%s: option '%s' has no effect on a running listener; start it with 'ferrule serve %s"
+                    + " URI'")
+                .formatted(endpoint.address(), name, flag(name)));
       }
     }
   }
 
-  /**
-   * Checks that an endpoint that does not receive sets no option of a receiver.
-   *
-   * @throws ToolException if it does
-   */
+  /** Throws if an endpoint that does not receive sets an option of a receiver. */
   static void requireNoneOfReceiver(ConfiguredAddress endpoint) {
     if (!isSimplex(endpoint)) {
       return;
@@ -209,26 +187,20 @@ final class TransportOptions {
       if (meets(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
         throw new ToolException(
             ExitCode.USAGE,
-            endpoint.address()
-                + ": option '"
-                + name
-                + "' has no effect at a client that does not receive; start the server with"
-                + " 'ferrule serve --simplex --option "
-                + name
-                + "=… URI'");
+            ("%s: option '%s' has no effect at a client that does not receive; start the server with"
+                    + " 'ferrule serve --simplex --option %2$s=… URI'")
+                .formatted(endpoint.address(), name));
       }
     }
   }
 
-  /** Returns whether one receiver serves all connections of a listener at this endpoint. */
+  /** Returns whether one receiver serves all connections of a listener. */
   static boolean isSingleReceiver(ConfiguredAddress endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
   }
 
   /**
-   * Checks that both sides can send.
-   *
-   * @throws ToolException if the endpoint's options ask for a simplex connection
+   * Throws if the endpoint's options ask for a simplex connection, on which only one side sends.
    */
   static void requireBothWays(ConfiguredAddress endpoint) {
     if (isSimplex(endpoint)) {
@@ -258,8 +230,7 @@ final class TransportOptions {
       ConfiguredAddress endpoint,
       String name,
       BiPredicate<dev.ferrule.Option<?>, Object> condition) {
-    return Optional.ofNullable(endpoint.address().getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    return ConfiguredAddress.provider(endpoint.address().getScheme())
         .flatMap(provider ->
             find(provider, name)
                 .map(option -> condition.test(option, endpoint.resolved(provider).get(option))))
@@ -267,11 +238,6 @@ final class TransportOptions {
   }
 
   private static Optional<dev.ferrule.Option<?>> find(ProviderInfo provider, String name) {
-    for (dev.ferrule.Option<?> option : provider.options()) {
-      if (option.name().equals(name)) {
-        return Optional.of(option);
-      }
-    }
-    return Optional.empty();
+    return provider.options().stream().filter(option -> option.name().equals(name)).findFirst();
   }
 }

@@ -27,9 +27,8 @@ public final class VersionProvider implements IVersionProvider {
   }
 
   /**
-   * Returns the version, and the commit that it was built from if that is known.
-   *
-   * @return such as {@code 1.0.0 (c8055d04dc42)}
+   * {@return the version, and the commit that it was built from if that is known, as {@code 1.0.0
+   * (c8055d04dc42)}}
    */
   public static String build() {
     return Commit.name().isEmpty() ? version() : version() + " (" + Commit.name() + ")";

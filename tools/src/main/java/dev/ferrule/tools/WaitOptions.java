@@ -17,9 +17,8 @@ final class WaitOptions {
       names = "--wait",
       paramLabel = "STRATEGY",
       description =
-          "Wait strategy: ${COMPLETION-CANDIDATES}. Default: spin if there are enough processors,"
-              + " else adaptive.",
-      completionCandidates = Names.class)
+          "Wait strategy: spin, adaptive, block. Default: spin if there are enough processors, else"
+              + " adaptive.")
   private @Nullable WaitStrategy wait;
 
   @Option(
@@ -30,22 +29,13 @@ final class WaitOptions {
               + " are enough processors for all.")
   private @Nullable Boolean pin;
 
-  /** The names of the strategies, in lower case. */
-  static final class Names implements Iterable<String> {
-    @Override
-    public java.util.Iterator<String> iterator() {
-      return java.util.Arrays.stream(WaitStrategy.values()).map(WaitOptions::name).iterator();
-    }
-  }
-
   static String name(WaitStrategy strategy) {
     return strategy.name().toLowerCase(Locale.ROOT);
   }
 
   /**
-   * Sets the strategy, unless it is set by {@code --option wait=…} only.
-   *
-   * @param busyThreads the number of waiting threads on this host, including the peer's
+   * Sets the strategy, unless it is set by {@code --option wait=…} only. The busy threads are all
+   * that wait on this host, including the peer's.
    */
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
@@ -59,9 +49,6 @@ final class WaitOptions {
   /**
    * Returns the pinning of waiting threads. With more threads than processors none is pinned: two
    * pinned to one processor would share it while others are idle.
-   *
-   * @param busyThreads the number of waiting threads on this host, including the peer's
-   * @param problems receives one line if the threads are not pinned for that reason
    */
   Pinning pinning(WaitStrategy strategy, int busyThreads, Consumer<String> problems) {
     boolean wanted = pin == null ? strategy == WaitStrategy.SPIN : pin;
@@ -70,11 +57,8 @@ final class WaitOptions {
       return pinning;
     }
     problems.accept(
-        "not pinned: "
-            + busyThreads
-            + " busy threads, including the server's, and only "
-            + pinning.cpus().size()
-            + " CPUs"
+        "not pinned: %s busy threads, including the server's, and only %s CPUs"
+                .formatted(busyThreads, pinning.cpus().size())
             + (strategy == WaitStrategy.SPIN ? "; spinning threads slow each other down" : ""));
     return Pinning.OFF;
   }

@@ -93,13 +93,7 @@ final class WordWrappedHelp extends Help {
     return text.append(System.lineSeparator()).toString();
   }
 
-  /**
-   * Splits a text at spaces.
-   *
-   * @param text the text; picocli splits a word that is longer than a line
-   * @param first the length of the first line
-   * @param others the length of each other line
-   */
+  /** Splits a text at spaces into lines of these lengths; picocli splits a longer word. */
   private static List<Ansi.Text> lines(Ansi.Text text, int first, int others) {
     List<Ansi.Text> lines = new ArrayList<>();
     Ansi.Text rest = text;

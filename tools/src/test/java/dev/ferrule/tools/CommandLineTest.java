@@ -106,15 +106,6 @@ class CommandLineTest {
   }
 
   @Test
-  void commandsHaveTheNamesThatTheyAreAddedBy() {
-    for (var command : new FerruleCommand().commandLine().getSubcommands().entrySet()) {
-      Object added = command.getValue().getCommandSpec().userObject();
-      assertThat(added.getClass().getAnnotation(CommandLine.Command.class).name())
-          .isEqualTo(command.getKey());
-    }
-  }
-
-  @Test
   void aCommandThatIsNamedIsAddedAloneAndHasTheOptionsOfTheRoot() {
     assertThat(new FerruleCommand().commandLine("ls").getSubcommands()).containsOnlyKeys("ls");
     assertThat(Run.of("ls", "--verbose", "--help").exitCode()).isZero();

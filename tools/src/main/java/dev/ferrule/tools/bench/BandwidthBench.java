@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Measures message rate and throughput for several message sizes: the median of rounds. The rounds
- * of all sizes, of a plain memory copy, of the bare cache line and of the bare ring are
- * interleaved, so that disturbances affect all of them alike.
+ * Measures message rate and throughput for several message sizes: the median of rounds. A plain
+ * memory copy, the bare cache line and the bare ring are measured beside them.
  */
-public final class BandwidthBench {
+public final class BandwidthBench extends Bench {
 
   private static final double NANOS_PER_SECOND = 1e9;
   private static final long MIN_DEFAULT_MESSAGES = 100;
@@ -23,8 +22,6 @@ public final class BandwidthBench {
   private static final int CACHE_LINE_BYTES = 64;
 
   private final SenderThreads senderThreads;
-  private final Subject subject;
-  private final Plan plan;
   private final Throughput.Flow flow;
   private final int memcpyFrom;
 
@@ -49,15 +46,29 @@ public final class BandwidthBench {
       int batch,
       boolean verify,
       int memcpyFrom) {
+    super(subject, plan);
     this.senderThreads = senderThreads;
-    this.subject = subject;
-    this.plan = plan;
     this.flow = new Throughput.Flow(unacked, batch, verify);
     this.memcpyFrom = memcpyFrom;
   }
 
-  /** The measurement of one size, extended by each round. */
-  private final class BandwidthMeasurement {
+  @Override
+  public List<Result> run(Observer observer) {
+    // Confined memory is a little cheaper to access.
+    try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
+      floor().ifPresent(Floor::warmUp);
+      return run(
+          plan.sizes().stream().map(size -> new BandwidthMeasurement(arena, size)).toList(),
+          List.of(),
+          observer);
+    }
+  }
+
+  private Optional<Floor> floor() {
+    return senderThreads.first().floor();
+  }
+
+  private final class BandwidthMeasurement implements Measurement {
     private final int size;
     private final List<Throughput> throughputs;
     private final MemorySegment from;
@@ -71,15 +82,18 @@ public final class BandwidthBench {
 
     private BandwidthMeasurement(Arena arena, int size) {
       this.size = size;
-      throughputs =
-          senderThreads.clients().stream()
-              .map(client -> new Throughput(client, arena, size, flow))
-              .toList();
+      throughputs = senderThreads.throughputs(arena, size, flow);
       from = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 1);
       to = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 2);
     }
 
-    private void warmUp(boolean first) {
+    @Override
+    public String name() {
+      return size + " bytes";
+    }
+
+    @Override
+    public void warmUp(boolean first) {
       messages = messages(plan.warmUp(first, count -> senderThreads.round(throughputs, count)));
       ring()
           .ifPresent(floor ->
@@ -87,24 +101,26 @@ public final class BandwidthBench {
                   Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
     }
 
-    /** Returns how many messages, of so many nanoseconds each, make up a round. */
     private long messages(double nanos) {
-      long fitting =
-          nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().bandwidthNanos() / nanos);
-      return plan.messages()
-          .orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
+      return plan.messages(
+          nanos,
+          plan.pace().bandwidthNanos(),
+          MESSAGES_WITHOUT_WARMUP,
+          MIN_DEFAULT_MESSAGES,
+          MAX_DEFAULT_MESSAGES);
     }
 
     private Optional<Floor> ring() {
       return floor().filter(floor -> Floor.ringTakes(size));
     }
 
-    private void round() {
+    @Override
+    public void round(int index) {
       floor().ifPresent(floor -> lines.add(floor.round()));
       ring()
           .ifPresent(floor ->
               rings.add(ringMessages * NANOS_PER_SECOND / floor.stream(size, ringMessages)));
-      if (copies()) {
+      if (size > 0 && size >= memcpyFrom) {
         copies.add(copyBytesPerSecond());
       }
       rates.add(total() * NANOS_PER_SECOND / senderThreads.round(throughputs, messages));
@@ -112,10 +128,6 @@ public final class BandwidthBench {
 
     private long total() {
       return messages * throughputs.size();
-    }
-
-    private boolean copies() {
-      return size > 0 && size >= memcpyFrom;
     }
 
     private double copyBytesPerSecond() {
@@ -132,63 +144,19 @@ public final class BandwidthBench {
       return copied * NANOS_PER_SECOND / nanos;
     }
 
-    private Result result() {
-      return Result.bandwidth(
-          subject,
-          size,
-          total(),
-          Medians.of(rates).orElse(0),
-          Medians.of(lines),
-          Medians.of(rings),
-          Medians.of(copies));
+    @Override
+    public List<Result> results() {
+      return Medians.of(rates).stream()
+          .mapToObj(rate ->
+              Result.bandwidth(
+                  subject,
+                  size,
+                  total(),
+                  rate,
+                  Medians.of(lines),
+                  Medians.of(rings),
+                  Medians.of(copies)))
+          .toList();
     }
-  }
-
-  private Optional<Floor> floor() {
-    return senderThreads.first().floor();
-  }
-
-  /**
-   * Measures, in the calling thread and the other sender threads.
-   *
-   * @return one result per size
-   */
-  public List<Result> run() {
-    return run(Observer.NONE);
-  }
-
-  /**
-   * Measures, in the calling thread and the other sender threads.
-   *
-   * @param observer receives the progress
-   * @return one result per size
-   */
-  public List<Result> run(Observer observer) {
-    // Confined memory is a little cheaper to access.
-    try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
-      List<BandwidthMeasurement> all =
-          plan.sizes().stream().map(size -> new BandwidthMeasurement(arena, size)).toList();
-      floor().ifPresent(Floor::warmUp);
-      for (BandwidthMeasurement measurement : all) {
-        observer.progress("warming up, " + measurement.size + " bytes", List::of);
-        measurement.warmUp(measurement == all.get(0));
-      }
-      for (int round = 0; round < plan.rounds(); round++) {
-        for (BandwidthMeasurement measurement : all) {
-          measurement.round();
-          observer.progress(
-              "round " + (round + 1) + " of " + plan.rounds() + ", " + measurement.size + " bytes",
-              () -> results(all));
-        }
-      }
-      return results(all);
-    }
-  }
-
-  private static List<Result> results(List<BandwidthMeasurement> all) {
-    return all.stream()
-        .filter(measurement -> !measurement.rates.isEmpty())
-        .map(BandwidthMeasurement::result)
-        .toList();
   }
 }

@@ -9,9 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * A bare one-way ring of records for each direction, in a file mapped by client and server: the
@@ -94,12 +92,8 @@ final class BareRing implements AutoCloseable {
       throws IOException {
     this.peerCheck = peerCheck;
     this.peerLimitNanos = peerLimitNanos;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      if (channel.size() < FILE_OFFSET + BYTES) { // mapping would extend it
-        throw new IOException(file + " is shorter than two rings");
-      }
-      long base = channel.map(FileChannel.MapMode.READ_WRITE, FILE_OFFSET, BYTES, arena).address();
+    try {
+      long base = FloorFile.map(file, FILE_OFFSET, BYTES, arena).address();
       out = base + (server ? TO_CLIENT : TO_SERVER);
       in = base + (server ? TO_SERVER : TO_CLIENT);
       acknowledgedByPeer = base + (server ? ACKNOWLEDGED_BY_CLIENT : ACKNOWLEDGED_BY_SERVER);
@@ -112,23 +106,16 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Maps the client's side, which measures.
-   *
-   * @param file the file, created by the server
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is too short for the rings
+   * Maps the client's side, which measures. The check throws if the peer is gone; it is called at
+   * intervals during a long wait.
    */
   static BareRing ofClient(Path file, Runnable peerCheck) throws IOException {
     return new BareRing(file, false, FOREVER, peerCheck);
   }
 
   /**
-   * Maps the server's side, which echoes and receives.
-   *
-   * @param file the file, created by the server
-   * @param limitNanos the minimum time to wait for a client that is alive
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is too short for the rings
+   * Maps the server's side, which echoes and receives, and waits at least that long for a client
+   * that is alive.
    */
   static BareRing ofServer(Path file, long limitNanos, Runnable peerCheck) throws IOException {
     return new BareRing(file, true, limitNanos, peerCheck);
@@ -153,12 +140,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number.
-   *
-   * @param periods receives the time of each round trip, in nanoseconds
-   * @param count the number to time; one more is sent, which starts the clock
-   * @param size the length of the payload
-   * @throws ToolException if an echo has another payload
+   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number. One
+   * more is sent than timed, which starts the clock.
    */
   synchronized void bounce(long[] periods, int count, int size) {
     checkUsable(size);
@@ -191,20 +174,11 @@ final class BareRing implements AutoCloseable {
         acknowledged = received;
         WORD.setRelease(ALL, acknowledgement, acknowledged);
       }
-      position += stride;
-      if (position == lap) {
-        position = 0;
-      }
+      position = position + stride == lap ? 0 : position + stride;
     }
   }
 
-  /**
-   * Echoes messages.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @throws ToolException if the client stops sending: this thread spins meanwhile
-   */
+  /** Echoes messages. Throws if the client stops sending: this thread spins meanwhile. */
   synchronized void echo(long count, int size) {
     checkUsable(size);
     int payload = payloadBytes(size);
@@ -226,19 +200,13 @@ final class BareRing implements AutoCloseable {
         WORD.setRelease(ALL, acknowledgement, acknowledged);
       }
       WORD.setRelease(ALL, out + position, header(sent++, size));
-      position += stride;
-      if (position == lap) {
-        position = 0;
-      }
+      position = position + stride == lap ? 0 : position + stride;
     }
   }
 
   /**
-   * Sends messages one after another; the peer must {@link #take} the same number.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @return the time until the peer has acknowledged the last, in nanoseconds
+   * Sends messages one after another; the peer must {@link #take} the same number. Returns the
+   * nanoseconds until the peer has acknowledged the last.
    */
   synchronized long stream(long count, int size) {
     checkUsable(size);
@@ -261,10 +229,7 @@ final class BareRing implements AutoCloseable {
       copy(from, record + HEADER_BYTES, payload);
       WORD.setRelease(ALL, word(record), header(number, size));
       number++;
-      record += stride;
-      if (record == end) {
-        record = begin;
-      }
+      record = record + stride == end ? begin : record + stride;
     }
     awaitAcknowledged(last);
     long nanos = System.nanoTime() - start;
@@ -273,12 +238,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Receives messages and checks the number at both ends of each payload.
-   *
-   * @param count the number of messages
-   * @param size the length of the payload
-   * @return how many were corrupt
-   * @throws ToolException if the client stops sending: this thread spins meanwhile
+   * Receives messages, and returns how many have another number at an end of their payload. Throws
+   * if the client stops sending: this thread spins meanwhile.
    */
   synchronized long take(long count, int size) {
     checkUsable(size);
@@ -298,10 +259,7 @@ final class BareRing implements AutoCloseable {
         wrong++;
       }
       number++;
-      record += stride;
-      if (record == end) {
-        record = begin;
-      }
+      record = record + stride == end ? begin : record + stride;
       if (number - acknowledged >= step) {
         acknowledged = number;
         WORD.setRelease(ALL, acknowledgement, acknowledged);
@@ -389,10 +347,7 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Checks whether to go on waiting.
-   *
-   * @param end the deadline; 0 in the first check of a wait
-   * @return the deadline, for the next check
+   * Checks whether to go on waiting; returns the deadline, which is 0 in the first check of a wait.
    */
   private long check(long end) {
     if (closed) {

@@ -35,23 +35,12 @@ public final class BenchClient implements AutoCloseable {
   private volatile long rounds; // written by the measuring thread
   private volatile double roundNanos;
 
-  /**
-   * Creates a client.
-   *
-   * @param connection a connection to a server; the caller closes it
-   * @param waitStrategy how the connection waits
-   */
-  public BenchClient(Connection connection, WaitStrategy waitStrategy) {
+  /** Creates a client of a connection to a server; the caller closes the connection. */
+  BenchClient(Connection connection, WaitStrategy waitStrategy) {
     this(connection, waitStrategy, null);
   }
 
-  /**
-   * Creates a client.
-   *
-   * @param connection a connection to a server; the caller closes it
-   * @param waitStrategy how the connection waits
-   * @param reports returns the server's reports if the connection has one direction only; else null
-   */
+  /** Creates a client of a connection in one direction, with the source of the server's reports. */
   BenchClient(
       Connection connection,
       WaitStrategy waitStrategy,
@@ -61,11 +50,7 @@ public final class BenchClient implements AutoCloseable {
     this.reports = reports;
   }
 
-  /**
-   * Returns whether messages are measured in one direction, by {@link OneWayCallBench}.
-   *
-   * @return whether the connection was made for that
-   */
+  /** {@return whether messages are measured in one direction, by {@link OneWayCallBench}} */
   public boolean isOneWay() {
     return reports != null;
   }
@@ -101,10 +86,8 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Marks the begin of a round, for a {@link Watchdog}.
-   *
-   * @param count the number of messages, bounces or accesses
-   * @param size the length of each in bytes
+   * Marks the begin of a round, with the number of messages, bounces or accesses and the length of
+   * each, for a {@link Watchdog}.
    */
   void begin(long count, int size) {
     roundNanos = count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS);

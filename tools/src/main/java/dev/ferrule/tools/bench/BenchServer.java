@@ -9,6 +9,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.ObjIntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server side of the measurements, for any number of clients: with a thread for each of them,
@@ -112,7 +113,7 @@ public final class BenchServer {
       try {
         admit(request, server);
       } catch (RuntimeException | OutOfMemoryError e) {
-        problems.accept(describe(e)); // of this client only
+        problems.accept(Problems.reason(e)); // of this client only
       }
     }
   }
@@ -127,30 +128,32 @@ public final class BenchServer {
     }
     CountDownLatch before = lastArrival;
     CountDownLatch done = new CountDownLatch(1);
-    boolean started = false;
     try {
       start(
           "ferrule-serve accept",
           () -> {
+            boolean served = false;
             try {
-              accept(
-                  request,
-                  connection -> {
-                    awaitTurn(before);
-                    server.accept(connection);
-                  });
+              served =
+                  accept(
+                      request,
+                      connection -> {
+                        awaitTurn(before);
+                        server.accept(connection);
+                      });
             } catch (RuntimeException | OutOfMemoryError e) {
-              problems.accept(describe(e));
+              problems.accept(Problems.reason(e));
             } finally {
+              if (!served) {
+                limits.left();
+              }
               done.countDown();
             }
           });
       lastArrival = done;
-      started = true;
-    } finally {
-      if (!started) {
-        limits.left();
-      }
+    } catch (Throwable e) {
+      limits.left();
+      throw e;
     }
   }
 
@@ -166,120 +169,97 @@ public final class BenchServer {
     }
   }
 
-  private void accept(ConnectionRequest request, Consumer<Connection> server) {
+  /**
+   * Serves a client; returns false if it was not accepted. Its end is counted by its connection.
+   */
+  private boolean accept(ConnectionRequest request, Consumer<Connection> server) {
     Optional<OneWayRequest> oneWay =
         CommandHandshake.BENCHMARK.more(request.payload()).flatMap(OneWayRequest::of);
     if (oneWay.isEmpty()) {
-      accept(request, new byte[0], server);
-    } else if (isSingleReceiver) {
-      limits.left();
+      return serve(request, server);
+    }
+    if (isSingleReceiver) {
       request.reject(CommandHandshake.BENCHMARK.unable());
       problems.accept(
           request.peer()
               + " rejected: it times calls in one direction, which a server that receives by one"
               + " thread cannot");
-    } else if (oneWay.get().report() == OneWayRequest.NONE) {
-      CompletableFuture<List<OneWayReport>> reports = oneWays.begin(oneWay.get().measurement());
-      accept(request, new byte[0], connection -> serveOneWay(connection, reports));
-    } else {
-      report(request, oneWay.get());
+      return false;
     }
-  }
-
-  /** Answers by the payload: the client closes the connection, which has no other purpose. */
-  private void report(ConnectionRequest request, OneWayRequest wanted) {
+    if (oneWay.get().report() == OneWayRequest.NONE) {
+      CompletableFuture<List<OneWayReport>> reports = oneWays.begin(oneWay.get().measurement());
+      return serve(request, connection -> serve(connection, reports));
+    }
     byte[] report;
     try {
-      report = oneWays.get(wanted).toBytes();
+      report = oneWays.get(oneWay.get()).toBytes();
     } catch (ToolException e) {
-      limits.left();
       request.reject(CommandHandshake.BENCHMARK.unable());
       throw e;
     }
-    accept(request, report, Connection::close);
+    // The payload is the answer: the connection has no other purpose.
+    return serve(request, Connection::close, report);
   }
 
-  private void accept(ConnectionRequest request, byte[] answer, Consumer<Connection> server) {
-    boolean served = false;
-    try {
-      Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, answer, problems);
-      if (accepted.isPresent()) {
-        Connection connection = accepted.get();
-        connection.onClose(closed -> limits.left());
-        served = true;
-        serve(connection, server);
+  private boolean serve(ConnectionRequest request, Consumer<Connection> server, byte... answer) {
+    Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, problems, answer);
+    accepted.ifPresent(connection -> {
+      connection.onClose(closed -> limits.left());
+      try {
+        server.accept(connection);
+      } catch (Throwable e) { // without a thread its client would wait for ever
+        connection.close();
+        problems.accept(Problems.reason(e));
       }
-    } finally {
-      if (!served) {
-        limits.left();
-      }
-    }
-  }
-
-  /**
-   * Serves a connection, or closes it if no thread can be started: its client would wait for ever.
-   */
-  private static void serve(Connection connection, Consumer<Connection> server) {
-    try {
-      server.accept(connection);
-    } catch (Throwable e) {
-      connection.close();
-      throw e;
-    }
-  }
-
-  private static String describe(Throwable failure) {
-    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
-  }
-
-  private void serveOneWay(Connection connection, CompletableFuture<List<OneWayReport>> reports) {
-    serveByThread(
-        connection,
-        (own, slot) -> {
-          try {
-            Pinning.apply(cpu(slot), problems);
-            reports.complete(new OneWaySession(own, waitStrategy, limits).run());
-          } catch (RuntimeException e) {
-            reports.completeExceptionally(e);
-            throw e;
-          }
-        });
+    });
+    return accepted.isPresent();
   }
 
   private void serve(Connection connection) {
-    serveByThread(connection, this::serve);
+    serve(connection, null);
   }
 
-  /** Serves a connection by a thread of its own. */
-  private void serveByThread(Connection connection, ObjIntConsumer<Connection> server) {
+  /**
+   * Serves a connection by a thread of its own.
+   *
+   * @param reports receives the reports of a connection in one direction; null for another one
+   */
+  private void serve(
+      Connection connection, @Nullable CompletableFuture<List<OneWayReport>> reports) {
     int slot = takeSlot(); // while it is this client's turn
-    boolean started = false;
     try {
       start(
           "ferrule-serve",
           () -> {
             try (Guarded<Connection> guarded = Guarded.of(connection)) {
-              server.accept(guarded.get(), slot);
+              serve(guarded.get(), slot, reports);
             } catch (RuntimeException e) {
               if (!Guarded.exiting()) {
-                problems.accept(describe(e));
+                problems.accept(Problems.reason(e));
               }
             } finally {
               freeSlot(slot);
             }
           });
-      started = true;
-    } finally {
-      if (!started) {
-        freeSlot(slot);
-      }
+    } catch (Throwable e) {
+      freeSlot(slot);
+      throw e;
     }
   }
 
-  private void serve(Connection connection, int slot) {
-    try (Session session = new Session(connection, connection.receiver(), waitStrategy, limits)) {
+  private void serve(
+      Connection connection, int slot, @Nullable CompletableFuture<List<OneWayReport>> reports) {
+    try (Session session = new Session(connection, reports != null, waitStrategy, limits)) {
       Pinning.apply(cpu(slot), problems);
-      session.run();
+      List<OneWayReport> done = session.run();
+      if (reports != null) {
+        reports.complete(done);
+      }
+    } catch (RuntimeException e) {
+      if (reports != null) {
+        reports.completeExceptionally(e);
+      }
+      throw e;
     }
   }
 
@@ -328,8 +308,6 @@ public final class BenchServer {
   }
 
   private static void start(String name, Runnable work) {
-    Thread thread = new Thread(work, name);
-    thread.setDaemon(true);
-    thread.start();
+    Thread.ofPlatform().daemon().name(name).start(work);
   }
 }

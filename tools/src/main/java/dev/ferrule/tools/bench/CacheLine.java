@@ -8,9 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * One cache line in a file mapped by two processes, bounced between two of their threads: the floor
@@ -34,21 +32,13 @@ final class CacheLine implements AutoCloseable {
   private final Runnable peerCheck;
 
   /**
-   * Maps a file.
-   *
-   * @param file the file, created by one of the two sides
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be opened, or is shorter than a line: mapping would
-   *     extend it
+   * Maps a file that is not shorter than a line: mapping would extend it. The check throws if the
+   * peer is gone; it is called at intervals during a long wait.
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      if (channel.size() < BYTES) {
-        throw new IOException(file + " is shorter than a cache line");
-      }
-      line = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+    try {
+      line = FloorFile.map(file, 0, BYTES, arena);
     } catch (IOException | RuntimeException e) {
       arena.close();
       throw e;
@@ -56,10 +46,8 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Bounces the line; the peer must {@link #answer} the same number.
-   *
-   * @param periods receives the time of each round trip, in nanoseconds
-   * @param count the number to time; one more is made, which starts the clock
+   * Bounces the line; the peer must {@link #answer} the same number. One more round trip is made
+   * than timed, which starts the clock.
    */
   void bounce(long[] periods, int count) {
     MemorySegment memory = line;
@@ -79,12 +67,8 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Answers bounces.
-   *
-   * @param count the number of bounces
-   * @param limitNanos the minimum time to wait for each of them
-   * @throws ToolException if the next one does not come within that time: this thread spins
-   *     meanwhile
+   * Answers bounces. Throws if one does not come within the time limit: this thread spins
+   * meanwhile.
    */
   void answer(long count, long limitNanos) {
     MemorySegment memory = line;

@@ -5,8 +5,8 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.Sender;
 import java.lang.foreign.Arena;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -14,14 +14,16 @@ import org.HdrHistogram.Histogram;
  * not included: only the receive that returns the message counts. Two consecutive readings of the
  * clock are timed as well, since every other time includes that.
  */
-public final class CallBench {
+public final class CallBench extends Bench {
 
+  static final long DEFAULT_MESSAGES = 100_000;
   private static final int CHUNK = 10_000;
-  private static final long DEFAULT_MESSAGES = 100_000;
 
   private final BenchClient client;
-  private final Subject subject;
-  private final Plan plan;
+  private final long[] send = new long[CHUNK]; // the times of the current chunk
+  private final long[] receive = new long[CHUNK];
+  private final long[] free = new long[CHUNK];
+  private final long[] clock = new long[CHUNK];
 
   /**
    * Creates a benchmark.
@@ -31,100 +33,72 @@ public final class CallBench {
    * @param plan what to measure
    */
   public CallBench(BenchClient client, Subject subject, Plan plan) {
+    super(subject, plan);
     this.client = client;
-    this.subject = subject;
-    this.plan = plan;
   }
 
-  /** The times of one kind of call. */
-  private static final class Times {
-    private final long[] nanos = new long[CHUNK];
-    private final Histogram histogram = LatencySummary.newHistogram();
-
-    private void record(int count) {
-      for (int i = 0; i < count; i++) {
-        histogram.recordValue(nanos[i]);
-      }
-    }
-  }
-
-  /**
-   * Measures, in the calling thread.
-   *
-   * @return four results per size: send, receive, free and the clock
-   */
-  public List<Result> run() {
-    return run(Observer.NONE);
-  }
-
-  /**
-   * Measures, in the calling thread.
-   *
-   * @param observer receives the progress
-   * @return four results per size: send, receive, free and the clock
-   */
+  @Override
   public List<Result> run(Observer observer) {
-    List<Result> results = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
-      for (int size : plan.sizes()) {
-        measure(new MessageContent(arena, size), results, observer);
+      return run(
+          plan.sizes().stream().map(size -> new CallMeasurement(arena, size)).toList(),
+          List.of(),
+          observer);
+    }
+  }
+
+  private final class CallMeasurement implements Measurement {
+    private final MessageContent content;
+    private final List<Histogram> times =
+        Stream.generate(LatencySummary::newHistogram).limit(Result.CALLS.size()).toList();
+
+    private CallMeasurement(Arena arena, int size) {
+      content = new MessageContent(arena, size);
+    }
+
+    @Override
+    public String name() {
+      return content.size() + " bytes";
+    }
+
+    @Override
+    public void warmUp(boolean first) {
+      plan.warmUp(first, this::chunks);
+      times.forEach(Histogram::reset);
+    }
+
+    @Override
+    public void round(int index) {
+      chunks(plan.share(plan.messages().orElse(DEFAULT_MESSAGES), index));
+    }
+
+    private void chunks(int messages) {
+      for (int left = messages; left > 0; left -= CHUNK) {
+        int count = Math.min(CHUNK, left);
+        chunk(content, count);
+        for (int i = 0; i < count; i++) {
+          times.get(0).recordValue(send[i]);
+          times.get(1).recordValue(receive[i]);
+          times.get(2).recordValue(free[i]);
+          times.get(3).recordValue(clock[i]);
+        }
       }
     }
-    return results;
-  }
 
-  private void measure(MessageContent content, List<Result> results, Observer observer) {
-    Times send = new Times();
-    Times receive = new Times();
-    Times free = new Times();
-    Times clock = new Times();
-    observer.progress("warming up, " + content.size() + " bytes", () -> List.copyOf(results));
-    plan.warmUp(
-        results.isEmpty(),
-        count -> {
-          for (int done = 0; done < count; done += CHUNK) {
-            chunk(content, Math.min(CHUNK, count - done), send, receive, free, clock);
-          }
-        });
-    long messages = plan.messages().orElse(DEFAULT_MESSAGES);
-    for (long left = messages; left > 0; left -= CHUNK) {
-      int count = (int) Math.min(CHUNK, left);
-      chunk(content, count, send, receive, free, clock);
-      send.record(count);
-      receive.record(count);
-      free.record(count);
-      clock.record(count);
-      long done = messages - left + count;
-      observer.progress(
-          done + " of " + messages + " messages, " + content.size() + " bytes",
-          () -> {
-            List<Result> soFar = new ArrayList<>(results);
-            soFar.addAll(results(content.size(), send, receive, free, clock));
-            return soFar;
-          });
+    @Override
+    public List<Result> results() {
+      return times.get(0).getTotalCount() == 0
+          ? List.of()
+          : Result.calls(
+              subject,
+              Result.LATENCY_CALLS,
+              content.size(),
+              times.get(0).getTotalCount(),
+              times.stream().map(histogram -> LatencySummary.of(histogram, 1)).toList());
     }
-    results.addAll(results(content.size(), send, receive, free, clock));
   }
 
-  private List<Result> results(int size, Times send, Times receive, Times free, Times clock) {
-    return List.of(
-        result("send", size, send),
-        result("receive", size, receive),
-        result("free", size, free),
-        result("clock", size, clock));
-  }
-
-  private Result result(String call, int size, Times times) {
-    return Result.call(
-        subject,
-        call,
-        size,
-        times.histogram.getTotalCount(),
-        LatencySummary.of(times.histogram, 1));
-  }
-
-  private void chunk(
-      MessageContent content, int count, Times send, Times receive, Times free, Times clock) {
+  private void chunk(MessageContent content, int count) {
     Sender sender = client.sender();
     Receiver receiver = client.receiver();
     client.start(Round.of(Round.Kind.ECHO, count, content.size()));
@@ -133,8 +107,7 @@ public final class CallBench {
       long start = System.nanoTime();
       sender.send(content.bytes(), 0, content.size());
       long sent = System.nanoTime();
-      send.nanos[i] = sent - start;
-
+      send[i] = sent - start;
       ReceiveRegion message;
       long before;
       long after;
@@ -146,17 +119,16 @@ public final class CallBench {
         message = receiver.tryReceive();
         after = System.nanoTime();
       } while (message == null);
-      receive.nanos[i] = after - before;
+      receive[i] = after - before;
       if (!content.matches(message.buffer(), message.offset(), message.length(), i)) {
         throw client.corrupt(
             "an echo of " + message.length() + " bytes differs from the message sent");
       }
-
       before = System.nanoTime();
       receiver.free(message);
       after = System.nanoTime();
-      free.nanos[i] = after - before;
-      clock.nanos[i] = System.nanoTime() - after;
+      free[i] = after - before;
+      clock[i] = System.nanoTime() - after;
     }
   }
 }

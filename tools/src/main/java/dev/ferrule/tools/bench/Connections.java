@@ -29,7 +29,7 @@ public final class Connections implements AutoCloseable {
   public Connections(ConfiguredAddress endpoint, int count) {
     try {
       while (clients.size() < count) {
-        add(connect(endpoint, new byte[0]), endpoint, null);
+        add(connect(endpoint), endpoint, null);
       }
     } catch (RuntimeException e) {
       close();
@@ -55,7 +55,7 @@ public final class Connections implements AutoCloseable {
     return result;
   }
 
-  private static Connection connect(ConfiguredAddress endpoint, byte[] request) {
+  private static Connection connect(ConfiguredAddress endpoint, byte... request) {
     return CommandHandshake.BENCHMARK.connect(endpoint.address(), endpoint.options(), request);
   }
 
@@ -79,11 +79,7 @@ public final class Connections implements AutoCloseable {
     clients.add(new BenchClient(connection, endpoint.waitStrategy(), reports));
   }
 
-  /**
-   * Returns the connections.
-   *
-   * @return one client for each, in the order of connecting
-   */
+  /** {@return one client for each connection, in the order of connecting} */
   public List<BenchClient> clients() {
     return clients;
   }
@@ -100,37 +96,25 @@ public final class Connections implements AutoCloseable {
     if (longest > limit) {
       throw new ToolException(
           ExitCode.USAGE,
-          first.uri()
-              + ": the server accepts messages of up to "
-              + limit
-              + " bytes, not of "
-              + longest
-              + "; "
-              + remedy
-              + longest);
+          "%s: the server accepts messages of up to %s bytes, not of %s; %s%3$s"
+              .formatted(first.uri(), limit, longest, remedy));
     }
   }
 
+  /** Closes all connections even if one of them fails. */
   @Override
   public void close() {
     clients.forEach(BenchClient::close);
     RuntimeException failure = null;
-    for (int i = connections.size() - 1; i >= 0; i--) {
-      failure = close(connections.get(i), failure);
+    for (Guarded<Connection> connection : connections.reversed()) {
+      try {
+        connection.close();
+      } catch (RuntimeException e) {
+        failure = failure == null ? e : failure;
+      }
     }
     if (failure != null) {
       throw failure;
-    }
-  }
-
-  /** Closes one connection even if others have failed; returns the first failure. */
-  private static @Nullable RuntimeException close(
-      Guarded<Connection> connection, @Nullable RuntimeException failure) {
-    try {
-      connection.close();
-      return failure;
-    } catch (RuntimeException e) {
-      return failure == null ? e : failure;
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Map;
@@ -45,19 +46,11 @@ final class Dispatcher implements AutoCloseable {
           0,
           TimeUnit.SECONDS,
           new LinkedBlockingQueue<>(),
-          work -> {
-            Thread thread = new Thread(work, "ferrule-serve close");
-            thread.setDaemon(true);
-            return thread;
-          },
+          Thread.ofPlatform().daemon().name("ferrule-serve close").factory(),
           new ThreadPoolExecutor.DiscardPolicy()); // at the end all are closed anyway
 
   /**
-   * Creates the server side.
-   *
-   * @param receiver receives from all connections
-   * @param limits limits the clients' requests
-   * @param problems receives one line about each failure of a client; the others are still served
+   * Creates the server side. A failure of one client is one problem; the others are still served.
    */
   Dispatcher(Receiver receiver, ServerLimits limits, Consumer<String> problems) {
     this.receiver = receiver;
@@ -86,15 +79,11 @@ final class Dispatcher implements AutoCloseable {
     }
     RuntimeException failure = connection.failure();
     if (failure != null) {
-      report(failure);
+      report(Problems.reason(failure));
     } else if (part.isInRound()) {
       report(connection.uri() + ": closed in the middle of a measurement");
     }
     part.close();
-  }
-
-  private void report(Throwable failure) {
-    report(failure.getMessage() == null ? failure.toString() : failure.getMessage());
   }
 
   private void report(String problem) {
@@ -124,7 +113,7 @@ final class Dispatcher implements AutoCloseable {
       if (e instanceof IllegalArgumentException refused) {
         refuse(connection, refused);
       }
-      report(e);
+      report(Problems.reason(e));
       closer.execute(() -> remove(connection));
     } finally {
       guard.end();

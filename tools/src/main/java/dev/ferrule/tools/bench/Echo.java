@@ -18,25 +18,21 @@ final class Echo implements MessageHandler {
     this.receiver = receiver;
   }
 
-  /** Answers messages, spinning for each. */
-  void spin(long count) {
+  /** Answers messages, spinning for each or waiting by the connection's wait strategy. */
+  void run(long count, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
     for (long left = count; left > 0; ) {
-      if (receiver.poll(this, 1) == 0) {
+      if (!spin) {
+        ReceiveRegion message = receiver.receive();
+        onMessage(message.buffer(), message.offset(), message.length());
+        receiver.free(message);
+        left--;
+      } else if (receiver.poll(this, 1) == 0) {
         patience.lookedInVain();
       } else {
         patience.messageCame();
         left--;
       }
-    }
-  }
-
-  /** Answers messages, waiting for each by the connection's wait strategy. */
-  void await(long count) {
-    for (long left = count; left > 0; left--) {
-      ReceiveRegion message = receiver.receive();
-      sender.send(message.buffer(), message.offset(), message.length());
-      receiver.free(message);
     }
   }
 

@@ -8,7 +8,9 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Memory that a server exposes for a measurement, as sent to the client in one message: its handle,
@@ -20,33 +22,27 @@ import java.nio.ByteOrder;
  */
 record ExposureMessage(RmaHandle handle, long pid, long address) {
 
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final long PID_OFFSET = 0;
-  private static final long ADDRESS_OFFSET = 8;
-  private static final long HANDLE_OFFSET = 16;
+  private static final int HANDLE_OFFSET = 2 * Long.BYTES;
 
   void send(Sender sender) {
     byte[] bytes = handle.toBytes();
-    MemorySegment message =
-        MemorySegment.ofArray(new byte[Math.toIntExact(HANDLE_OFFSET) + bytes.length]);
-    message.set(LONG, PID_OFFSET, pid);
-    message.set(LONG, ADDRESS_OFFSET, address);
-    MemorySegment.copy(MemorySegment.ofArray(bytes), 0, message, HANDLE_OFFSET, bytes.length);
-    sender.send(message);
+    ByteBuffer message =
+        ByteBuffer.allocate(HANDLE_OFFSET + bytes.length).order(ByteOrder.LITTLE_ENDIAN);
+    message.putLong(pid).putLong(address).put(bytes);
+    sender.send(MemorySegment.ofArray(message.array()));
   }
 
   static ExposureMessage read(ReceiveRegion region) {
-    MemorySegment message = region.segment();
-    Refusal.throwIfRefused(message);
-    long handleBytes = message.byteSize() - HANDLE_OFFSET;
+    MemorySegment segment = region.segment();
+    Refusal.throwIfRefused(segment);
+    long handleBytes = segment.byteSize() - HANDLE_OFFSET;
     if (handleBytes < 1 || handleBytes > RmaHandle.MAX_BYTES) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST, "protocol violation: the server sent no memory handle");
     }
-    return new ExposureMessage(
-        RmaHandle.of(message.asSlice(HANDLE_OFFSET).toArray(ValueLayout.JAVA_BYTE)),
-        message.get(LONG, PID_OFFSET),
-        message.get(LONG, ADDRESS_OFFSET));
+    ByteBuffer message =
+        ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] handle = Arrays.copyOfRange(message.array(), HANDLE_OFFSET, message.capacity());
+    return new ExposureMessage(RmaHandle.of(handle), message.getLong(), message.getLong());
   }
 }

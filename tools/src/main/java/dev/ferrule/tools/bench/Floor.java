@@ -38,12 +38,8 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Maps a file created by the server.
-   *
-   * @param client announces the rounds to the server
-   * @param file the file
-   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
-   * @throws IOException if the file cannot be mapped
+   * Maps a file created by the server. The check throws if the peer is gone; it is called at
+   * intervals during a long wait.
    */
   static Floor open(BenchClient client, FloorFile file, Runnable peerCheck) throws IOException {
     CacheLine line = new CacheLine(file.path(), peerCheck);
@@ -73,7 +69,7 @@ public final class Floor implements AutoCloseable {
    * nanoseconds.
    */
   double round() {
-    return round(BOUNCES);
+    return bounce(Round.Kind.FLOOR, 0, BOUNCES);
   }
 
   /**
@@ -82,11 +78,7 @@ public final class Floor implements AutoCloseable {
    * @return the median of half the round trip, in nanoseconds
    */
   public double look() {
-    return round(FEW_BOUNCES);
-  }
-
-  private double round(int bounces) {
-    return bounce(Round.Kind.FLOOR, 0, bounces);
+    return bounce(Round.Kind.FLOOR, 0, FEW_BOUNCES);
   }
 
   private double bounce(Round.Kind kind, int size, int bounces) {
@@ -105,11 +97,7 @@ public final class Floor implements AutoCloseable {
     return Medians.ofPeriods(periods, bounces) / WAYS;
   }
 
-  /**
-   * Bounces messages on the bare ring until the JIT compiler has compiled the loop.
-   *
-   * @param size the length of the messages, which must fit in the ring
-   */
+  /** Bounces messages on the bare ring until the JIT compiler has compiled the loop. */
   void warmUpRing(int size) {
     long end = System.nanoTime() + RING_WARMUP_NANOS;
     while (System.nanoTime() < end) {
@@ -118,10 +106,8 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Bounces messages on the bare ring for some milliseconds.
-   *
-   * @param size the length of the messages, which must fit in the ring
-   * @return the median of half the round trip, in nanoseconds
+   * Bounces messages on the bare ring for some milliseconds. Returns the median of half the round
+   * trip, in nanoseconds.
    */
   double ringRound(int size) {
     int bounces = (int) Math.min(BOUNCES, RING_BOUNCED_BYTES / Math.max(1, size));
@@ -129,10 +115,8 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Sends messages through the bare ring until the JIT compiler has compiled the loop.
-   *
-   * @param size the length of the messages, which must fit in the ring
-   * @return the time of one message at the end, in nanoseconds
+   * Sends messages through the bare ring until the JIT compiler has compiled the loop. Returns the
+   * time of one message at the end, in nanoseconds.
    */
   double warmUpStream(int size) {
     long end = System.nanoTime() + RING_WARMUP_NANOS;
@@ -148,11 +132,8 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Sends messages through the bare ring, one after another.
-   *
-   * @param size the length of the messages, which must fit in the ring
-   * @param count the number of messages
-   * @return the time until all have been received, in nanoseconds
+   * Sends messages through the bare ring, one after another. Returns the time until all have been
+   * received, in nanoseconds.
    */
   long stream(int size, long count) {
     client.start(Round.of(Round.Kind.RING_SINK, count, size));

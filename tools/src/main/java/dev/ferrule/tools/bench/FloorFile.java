@@ -2,8 +2,10 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.SealedFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,50 +26,22 @@ record FloorFile(long number) implements AutoCloseable {
   /** The length of the file. */
   static final long BYTES = BareRing.FILE_OFFSET + BareRing.BYTES;
 
-  private static final String NAME = "ferrule-floor";
-  private static final Path LINK = Path.of("/memfd:" + NAME + " (deleted)");
-  private static final int PAGE_BYTES = 4096;
-
+  private static final Path LINK = Path.of("/memfd:" + SealedFile.NAME + " (deleted)");
   private static final int SEALS = Posix.F_SEAL_SHRINK | Posix.F_SEAL_GROW | Posix.F_SEAL_SEAL;
 
-  /** Creates a file. */
-  static FloorFile create() throws IOException {
-    int descriptor = createFile();
-    FloorFile file = of(descriptor);
-    boolean done = false;
-    try {
-      fill(file.path());
-      if (Posix.fcntl(descriptor, Posix.F_ADD_SEALS, SEALS) < 0) {
-        throw new IOException("cannot seal memory");
-      }
-      done = true;
-      return file;
-    } finally {
-      if (!done) {
-        file.close();
-      }
-    }
+  /** Creates a file, with its memory: where there is none, this fails, and not an access later. */
+  static FloorFile create() {
+    return of(SealedFile.create(BYTES, BYTES).fd());
   }
 
-  private static int createFile() throws IOException {
-    int flags = Posix.MFD_CLOEXEC | Posix.MFD_ALLOW_SEALING;
-    int descriptor = Posix.memfdCreate(NAME, flags | Posix.MFD_NOEXEC_SEAL);
-    if (descriptor < 0) {
-      descriptor = Posix.memfdCreate(NAME, flags);
-    }
-    if (descriptor < 0) {
-      throw new IOException("memfd_create failed: " + Posix.strerror(-descriptor));
-    }
-    return descriptor;
-  }
-
-  /** Allocates the memory: where there is none, this fails, and not an access later. */
-  private static void fill(Path path) throws IOException {
-    ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES);
-    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
-      for (long left = BYTES; left > 0; left -= channel.write(page)) {
-        page.clear().limit((int) Math.min(left, PAGE_BYTES));
+  /** Maps a part of the file at a path, which must be there: mapping would extend the file. */
+  static MemorySegment map(Path path, long offset, long bytes, Arena arena) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() < offset + bytes) {
+        throw new IOException(path + " is shorter than " + (offset + bytes) + " bytes");
       }
+      return channel.map(FileChannel.MapMode.READ_WRITE, offset, bytes, arena);
     }
   }
 
@@ -77,12 +51,9 @@ record FloorFile(long number) implements AutoCloseable {
   }
 
   /**
-   * Opens the file of another process, if it is one that {@link #create} makes, in a process of
-   * this user. It is opened once and then checked, as the other process may replace its descriptor
-   * at any time.
-   *
-   * @return the same file by a descriptor of this process
-   * @throws IOException if it is not such a file, or does not exist in this container
+   * Opens the file of another process by a descriptor of this one, if it is one that {@link
+   * #create} makes, in a process of this user. It is opened once and then checked, as the other
+   * process may replace its descriptor at any time.
    */
   FloorFile open() throws IOException {
     int descriptor = Posix.tryOpen(path().toString(), Posix.O_RDWR | Posix.O_NONBLOCK, 0);
@@ -90,7 +61,6 @@ record FloorFile(long number) implements AutoCloseable {
       throw new IOException(path() + " cannot be opened");
     }
     FloorFile own = of(descriptor);
-    boolean done = false;
     try {
       int seals = Posix.fcntl(descriptor, Posix.F_GET_SEALS, 0);
       if (seals < 0
@@ -100,12 +70,10 @@ record FloorFile(long number) implements AutoCloseable {
           || Files.size(own.path()) != BYTES) {
         throw new IOException(path() + " was not created by a server of this user");
       }
-      done = true;
       return own;
-    } finally {
-      if (!done) {
-        own.close();
-      }
+    } catch (Throwable e) {
+      own.close();
+      throw e;
     }
   }
 

@@ -6,12 +6,11 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -33,11 +32,10 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Creates an address. Its form is derived from the provider's example.
+   * {@return a new address, whose form is derived from the provider's example}
    *
    * @param provider the provider
    * @param host the host or address to listen on, for providers that have one; chosen if empty
-   * @return the address
    */
   public static FreshAddress of(ProviderInfo provider, Optional<String> host) {
     if (!isLocal(provider)) {
@@ -59,31 +57,22 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Returns whether a provider connects processes of one host: its addresses have no host.
+   * {@return whether a provider connects processes of one host: its addresses have no host}
    *
    * @param provider the provider
-   * @return true if both sides are on one host
    */
   public static boolean isLocal(ProviderInfo provider) {
     return URI.create(provider.exampleAddress()).getRawAuthority() == null;
   }
 
-  /**
-   * Returns the best directory for files shared by processes: in memory, if the system has that.
-   *
-   * @return a writable directory
-   */
+  /** {@return the best directory for files shared by processes: in memory, if there is one} */
   public static Path sharedDirectory() {
     return Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
         ? SHARED_MEMORY
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  /**
-   * Returns the address.
-   *
-   * @return a URI without options
-   */
+  /** {@return the address, a URI without options} */
   public URI uri() {
     return uri;
   }
@@ -106,35 +95,23 @@ public final class FreshAddress implements AutoCloseable {
    */
   public static void remove(Path directory) {
     try {
-      Files.walkFileTree(
-          directory,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              Files.deleteIfExists(file);
-              return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException failure)
-                throws IOException {
-              if (failure instanceof NoSuchFileException) {
-                return FileVisitResult.CONTINUE;
-              }
-              throw failure;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
-                throws IOException {
-              Files.deleteIfExists(visited);
-              return FileVisitResult.CONTINUE;
-            }
-          });
+      delete(directory);
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED, "cannot remove " + directory + ": " + e.getMessage(), e);
     }
+  }
+
+  private static void delete(Path path) throws IOException {
+    if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+        for (Path file : files) {
+          delete(file);
+        }
+      } catch (NoSuchFileException e) {
+        return;
+      }
+    }
+    Files.deleteIfExists(path);
   }
 }

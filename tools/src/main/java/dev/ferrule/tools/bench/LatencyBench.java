@@ -5,16 +5,13 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures half the round trip of messages of several sizes. The rounds of all sizes, and those of
- * the bare cache line and the bare ring, are interleaved, so that disturbances affect all of them
- * alike.
+ * Measures half the round trip of messages of several sizes, and the bare cache line and the bare
+ * ring beside them.
  */
-public final class LatencyBench {
+public final class LatencyBench extends Bench {
 
   private static final long MIN_DEFAULT_MESSAGES = 1_000;
   private static final long MAX_DEFAULT_MESSAGES = 1_000_000;
@@ -22,8 +19,6 @@ public final class LatencyBench {
   private static final double WAYS = 2;
 
   private final BenchClient client;
-  private final Subject subject;
-  private final Plan plan;
 
   /**
    * Creates a benchmark.
@@ -33,13 +28,22 @@ public final class LatencyBench {
    * @param plan what to measure
    */
   public LatencyBench(BenchClient client, Subject subject, Plan plan) {
+    super(subject, plan);
     this.client = client;
-    this.subject = subject;
-    this.plan = plan;
   }
 
-  /** The measurement of one size, extended by each round. */
-  private final class LatencyMeasurement {
+  @Override
+  public List<Result> run(Observer observer) {
+    try (Arena arena = Arena.ofConfined()) {
+      client.floor().ifPresent(Floor::warmUp);
+      return run(
+          plan.sizes().stream().map(size -> new LatencyMeasurement(arena, size)).toList(),
+          List.of(),
+          observer);
+    }
+  }
+
+  private final class LatencyMeasurement implements Measurement {
     private final PingPong pingPong;
     private final int size;
     private final Histogram roundTrips = LatencySummary.newHistogram();
@@ -53,106 +57,57 @@ public final class LatencyBench {
       pingPong = new PingPong(client, arena, size);
     }
 
+    @Override
+    public String name() {
+      return size + " bytes";
+    }
+
     private Optional<Floor> ring() {
       return client.floor().filter(floor -> Floor.ringTakes(size));
     }
 
-    private void warmUp(boolean first) {
+    @Override
+    public void warmUp(boolean first) {
       ring().ifPresent(floor -> floor.warmUpRing(size));
-      double nanos =
-          plan.warmUp(
-              first,
-              count -> {
-                reserve(count);
-                pingPong.round(periods, count);
-              });
-      long fitting =
-          nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().latencyNanos() / nanos);
+      double nanos = plan.warmUp(first, this::pingPong);
       messages =
-          plan.messages().orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
+          plan.messages(
+              nanos,
+              plan.pace().latencyNanos(),
+              MESSAGES_WITHOUT_WARMUP,
+              MIN_DEFAULT_MESSAGES,
+              MAX_DEFAULT_MESSAGES);
     }
 
-    private void reserve(int count) {
+    private void pingPong(int count) {
       if (periods.length < count) {
         periods = new long[count];
       }
+      pingPong.round(periods, count);
     }
 
-    private void round(int index) {
-      int count =
-          Math.toIntExact(
-              messages * (index + 1) / plan.rounds() - messages * index / plan.rounds());
+    @Override
+    public void round(int index) {
+      int count = plan.share(messages, index);
       if (count == 0) {
         return;
       }
-      reserve(count);
-      OptionalDouble line = measured(client.floor(), Floor::round);
-      OptionalDouble ring = measured(ring(), floor -> floor.ringRound(size));
-      pingPong.round(periods, count);
+      client.floor().ifPresent(floor -> lines.add(floor.round()));
+      ring().ifPresent(floor -> rings.add(floor.ringRound(size)));
+      pingPong(count);
       for (int i = 0; i < count; i++) {
         roundTrips.recordValue(periods[i]);
       }
-      line.ifPresent(lines::add);
-      ring.ifPresent(rings::add);
     }
 
-    private Result result() {
-      return Result.latency(
-          subject,
-          size,
-          roundTrips.getTotalCount(),
-          LatencySummary.of(roundTrips, WAYS),
-          Medians.of(lines),
-          Medians.of(rings));
+    @Override
+    public List<Result> results() {
+      long count = roundTrips.getTotalCount();
+      LatencySummary latency = LatencySummary.of(roundTrips, WAYS);
+      return count == 0
+          ? List.of()
+          : List.of(
+              Result.latency(subject, size, count, latency, Medians.of(lines), Medians.of(rings)));
     }
-  }
-
-  private static OptionalDouble measured(Optional<Floor> floor, ToDoubleFunction<Floor> round) {
-    return floor
-        .map(opened -> OptionalDouble.of(round.applyAsDouble(opened)))
-        .orElse(OptionalDouble.empty());
-  }
-
-  /**
-   * Measures, in the calling thread.
-   *
-   * @return one result per size
-   */
-  public List<Result> run() {
-    return run(Observer.NONE);
-  }
-
-  /**
-   * Measures, in the calling thread.
-   *
-   * @param observer receives the progress
-   * @return one result per size
-   */
-  public List<Result> run(Observer observer) {
-    try (Arena arena = Arena.ofConfined()) {
-      List<LatencyMeasurement> all =
-          plan.sizes().stream().map(size -> new LatencyMeasurement(arena, size)).toList();
-      client.floor().ifPresent(Floor::warmUp);
-      for (LatencyMeasurement measurement : all) {
-        observer.progress("warming up, " + measurement.size + " bytes", List::of);
-        measurement.warmUp(measurement == all.get(0));
-      }
-      for (int round = 0; round < plan.rounds(); round++) {
-        for (LatencyMeasurement measurement : all) {
-          measurement.round(round);
-          observer.progress(
-              "round " + (round + 1) + " of " + plan.rounds() + ", " + measurement.size + " bytes",
-              () -> results(all));
-        }
-      }
-      return results(all);
-    }
-  }
-
-  private static List<Result> results(List<LatencyMeasurement> all) {
-    return all.stream()
-        .filter(measurement -> measurement.roundTrips.getTotalCount() > 0)
-        .map(LatencyMeasurement::result)
-        .toList();
   }
 }

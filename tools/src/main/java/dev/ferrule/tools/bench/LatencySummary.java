@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.nio.ByteBuffer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -41,12 +42,7 @@ public record LatencySummary(
     return new Histogram(SIGNIFICANT_DIGITS); // resizes itself, between rounds
   }
 
-  /**
-   * Summarizes a histogram.
-   *
-   * @param histogram the times
-   * @param divisor what to divide them by, such as 2 for half of a round trip
-   */
+  /** Summarizes a histogram of times, divided by such as 2 for half of a round trip. */
   static LatencySummary of(Histogram histogram, double divisor) {
     return new LatencySummary(
         histogram.getMinValue() / divisor,
@@ -58,6 +54,26 @@ public record LatencySummary(
         histogram.getMean() / divisor,
         midMean(histogram) / divisor,
         step(histogram) / divisor);
+  }
+
+  void put(ByteBuffer bytes) {
+    for (double time : new double[] {min, p50, p90, p99, p999, max, mean, midMean, step}) {
+      bytes.putFloat((float) time);
+    }
+  }
+
+  /** Reads what {@link #put} has written. */
+  static LatencySummary read(ByteBuffer bytes) {
+    return new LatencySummary(
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat());
   }
 
   private static double percentile(Histogram histogram, double percent) {

@@ -23,10 +23,9 @@ public record LineSpan(double leastNanos, double mostNanos) {
   private static final double SAME = 1.5;
 
   /**
-   * Returns the span of several times.
+   * {@return the span of several times; empty if there are none, or one is not positive and finite}
    *
    * @param nanos the times
-   * @return the span; empty if there are none, or one is not positive and finite
    */
   public static Optional<LineSpan> of(Collection<Double> nanos) {
     if (nanos.isEmpty() || nanos.stream().anyMatch(time -> !(time > 0) || time.isInfinite())) {
@@ -44,29 +43,23 @@ public record LineSpan(double leastNanos, double mostNanos) {
   }
 
   /**
-   * Returns whether the processors stayed in a placement.
+   * {@return whether this span is within that of a placement, in which the processors stayed}
    *
    * @param place the span of that placement
-   * @return true if this span is within that
    */
   public boolean isWithin(LineSpan place) {
     return leastNanos >= place.leastNanos && mostNanos <= place.mostNanos;
   }
 
-  /**
-   * Returns the middle.
-   *
-   * @return nanoseconds
-   */
+  /** {@return the middle, in nanoseconds} */
   public double middleNanos() {
     return Math.sqrt(leastNanos * mostNanos);
   }
 
   /**
-   * Returns the most frequent placement.
+   * {@return the span of all that belong to the most frequent placement; empty if there is none}
    *
    * @param spans the spans of what was measured; those with a migration do not count
-   * @return the span of all that belong to it; empty if there is none
    */
   public static Optional<LineSpan> usual(Collection<LineSpan> spans) {
     List<LineSpan> candidates =

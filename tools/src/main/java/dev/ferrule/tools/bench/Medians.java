@@ -13,12 +13,11 @@ public final class Medians {
   private Medians() {}
 
   /**
-   * Returns the median of consecutive times. The clock may tick in steps of 10 ns and more, so
-   * times are grouped by 16.
+   * {@return the median of consecutive times; 0 if there is none. The clock may tick in steps of 10
+   * ns and more, so times are grouped by 16}
    *
    * @param periods the times
    * @param count how many of them are valid, from index 0
-   * @return the median, in the unit of the times; 0 if there is none
    */
   public static double ofPeriods(long[] periods, int count) {
     int groups = count / GROUP;
@@ -34,10 +33,9 @@ public final class Medians {
   }
 
   /**
-   * Returns the median of values in any order.
+   * {@return the median of values in any order; empty if there are none}
    *
    * @param values the values
-   * @return their median; empty if there are none
    */
   public static OptionalDouble of(Collection<Double> values) {
     if (values.isEmpty()) {
@@ -48,11 +46,11 @@ public final class Medians {
   }
 
   /**
-   * Returns the ratio of two medians, which is what every ratio in the results is.
+   * {@return the quotient of two medians, as every ratio in the results is; empty if either is
+   * missing, or the divisor is not positive}
    *
    * @param dividend the dividend
    * @param divisor the divisor
-   * @return the quotient; empty if either is missing, or the divisor is not positive
    */
   public static OptionalDouble ratio(OptionalDouble dividend, OptionalDouble divisor) {
     return dividend.isPresent() && divisor.orElse(0) > 0

@@ -12,37 +12,29 @@ import org.HdrHistogram.Histogram;
  * receive that returns a message, and each free. A send includes waiting for room. Two consecutive
  * readings of the clock are timed as well, since every other time includes that.
  */
-public final class OneWayCallBench {
+public final class OneWayCallBench extends Bench {
 
   private static final int PART = 10_000;
-  private static final long DEFAULT_MESSAGES = 100_000;
 
   private final BenchClient client;
-  private final Subject subject;
-  private final Plan plan;
 
   /**
    * Creates a benchmark.
    *
    * @param client the connection to measure, in one direction
    * @param subject the labels of the results
-   * @param plan what to measure
+   * @param plan what to measure; the messages of each size are one round
    */
   public OneWayCallBench(BenchClient client, Subject subject, Plan plan) {
+    super(subject, plan);
     this.client = client;
-    this.subject = subject;
-    this.plan = plan;
   }
 
   /** The times measured here, for messages of one size. */
   private record Times(int size, Histogram send, Histogram clock) {}
 
-  /**
-   * Measures, in the calling thread. Closes the connection, since only then the server reports.
-   *
-   * @param observer receives the progress
-   * @return four results per size: send, receive, free and the clock
-   */
+  /** Closes the connection, since only then the server reports. */
+  @Override
   public List<Result> run(Observer observer) {
     List<Times> all = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
@@ -51,7 +43,8 @@ public final class OneWayCallBench {
         observer.progress("warming up, " + size + " bytes", List::of);
         plan.warmUp(all.isEmpty(), count -> send(Round.Kind.CALLS_WARMUP, content, count));
         observer.progress(size + " bytes", List::of);
-        all.add(send(Round.Kind.CALLS, content, plan.messages().orElse(DEFAULT_MESSAGES)));
+        long messages = plan.messages().orElse(CallBench.DEFAULT_MESSAGES);
+        all.add(send(Round.Kind.CALLS, content, messages));
       }
     }
     client.end();
@@ -87,21 +80,18 @@ public final class OneWayCallBench {
     long sent = times.send.getTotalCount();
     if (report.messages() != sent || report.wrong() != 0) {
       throw client.corrupt(
-          report.wrong()
-              + " of "
-              + report.messages()
-              + " messages differ from the "
-              + sent
-              + " that were sent");
+          "%s of %s messages differ from the %s that were sent"
+              .formatted(report.wrong(), report.messages(), sent));
     }
-    return List.of(
-        result("send", times, LatencySummary.of(times.send, 1)),
-        result("receive", times, report.receive()),
-        result("free", times, report.free()),
-        result("clock", times, LatencySummary.of(times.clock, 1)));
-  }
-
-  private Result result(String call, Times times, LatencySummary summary) {
-    return Result.oneWayCall(subject, call, times.size, times.send.getTotalCount(), summary);
+    return Result.calls(
+        subject,
+        Result.ONE_WAY_CALLS,
+        times.size,
+        sent,
+        List.of(
+            LatencySummary.of(times.send, 1),
+            report.receive(),
+            report.free(),
+            LatencySummary.of(times.clock, 1)));
   }
 }

@@ -21,48 +21,15 @@ record OneWayReport(long messages, long wrong, LatencySummary receive, LatencySu
   byte[] toBytes() {
     ByteBuffer bytes = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     bytes.putLong(messages).putLong(wrong);
-    put(bytes, receive);
-    put(bytes, free);
+    receive.put(bytes);
+    free.put(bytes);
     return bytes.array();
   }
 
-  /**
-   * Reads a report.
-   *
-   * @throws BufferUnderflowException if the bytes are none
-   */
+  /** Reads a report; throws a {@link BufferUnderflowException} if the bytes are none. */
   static OneWayReport of(byte[] report) {
     ByteBuffer bytes = ByteBuffer.wrap(report).order(ByteOrder.LITTLE_ENDIAN);
-    return new OneWayReport(bytes.getLong(), bytes.getLong(), summary(bytes), summary(bytes));
-  }
-
-  private static void put(ByteBuffer bytes, LatencySummary times) {
-    for (double each :
-        new double[] {
-          times.min(),
-          times.p50(),
-          times.p90(),
-          times.p99(),
-          times.p999(),
-          times.max(),
-          times.mean(),
-          times.midMean(),
-          times.step()
-        }) {
-      bytes.putFloat((float) each);
-    }
-  }
-
-  private static LatencySummary summary(ByteBuffer bytes) {
-    return new LatencySummary(
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat(),
-        bytes.getFloat());
+    return new OneWayReport(
+        bytes.getLong(), bytes.getLong(), LatencySummary.read(bytes), LatencySummary.read(bytes));
   }
 }

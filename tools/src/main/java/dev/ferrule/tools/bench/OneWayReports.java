@@ -32,10 +32,8 @@ final class OneWayReports {
       };
 
   /**
-   * Begins a measurement, whose client may ask for reports from now on.
-   *
-   * @param measurement the client's number
-   * @return to be completed at the end
+   * Begins a measurement, whose client may ask for reports from now on. The future is to be
+   * completed at the end.
    */
   synchronized CompletableFuture<List<OneWayReport>> begin(long measurement) {
     CompletableFuture<List<OneWayReport>> reports = new CompletableFuture<>();
@@ -43,11 +41,7 @@ final class OneWayReports {
     return reports;
   }
 
-  /**
-   * Waits for a report.
-   *
-   * @throws ToolException if there is none
-   */
+  /** Waits for a report; throws if there is none. */
   OneWayReport get(OneWayRequest request) {
     CompletableFuture<List<OneWayReport>> reports;
     synchronized (this) {

@@ -64,12 +64,13 @@ public final class OverrunBench {
    */
   public Outcome run(long count, long warmUpNanos) {
     try (Arena arena = Arena.ofShared()) {
-      List<Throughput> warmUp = throughputs(arena, new Throughput.Flow(1, 1, false));
+      List<Throughput> warmUp =
+          senderThreads.throughputs(arena, size, new Throughput.Flow(1, 1, false));
       long begin = System.nanoTime();
       do {
         senderThreads.round(warmUp, WARM_UP_MESSAGES);
       } while (System.nanoTime() - begin < warmUpNanos);
-      List<Throughput> measured = throughputs(arena, flow);
+      List<Throughput> measured = senderThreads.throughputs(arena, size, flow);
       long before = sent();
       long total = count * measured.size();
       long start = System.nanoTime();
@@ -88,11 +89,5 @@ public final class OverrunBench {
 
   private long sent() {
     return senderThreads.clients().stream().mapToLong(BenchClient::messagesSent).sum();
-  }
-
-  private List<Throughput> throughputs(Arena arena, Throughput.Flow how) {
-    return senderThreads.clients().stream()
-        .map(client -> new Throughput(client, arena, size, how))
-        .toList();
   }
 }

@@ -18,11 +18,7 @@ final class Patience {
   private int looks;
   private long since; // the first check without a message; 0 if there was none since the last one
 
-  /**
-   * Creates the limit.
-   *
-   * @param limit the minimum time to spin without a message
-   */
+  /** Creates a limit: the minimum time to spin without a message. */
   Patience(Duration limit) {
     limitNanos = limit.toNanos();
   }
@@ -33,11 +29,7 @@ final class Patience {
     since = 0;
   }
 
-  /**
-   * Checks the limit when no message has arrived.
-   *
-   * @throws ToolException if it is exceeded
-   */
+  /** Throws if no message has arrived and the limit is exceeded. */
   void lookedInVain() {
     if (++looks < LOOKS_BEFORE_CHECK) {
       return;

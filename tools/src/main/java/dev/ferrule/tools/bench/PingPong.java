@@ -30,53 +30,29 @@ final class PingPong implements MessageHandler {
     content = new MessageContent(allocator, size);
   }
 
-  /**
-   * Performs round trips.
-   *
-   * @param periods receives their times, in nanoseconds
-   * @param count the number to time; one more is made, which starts the clock
-   */
+  /** Performs and times round trips. One more is made than timed, which starts the clock. */
   void round(long[] periods, int count) {
     client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
-    if (client.spins()) {
-      spin(periods, count);
-    } else {
-      await(periods, count);
-    }
-  }
-
-  private void spin(long[] periods, int count) {
+    boolean spins = client.spins();
     long before = 0;
     for (int i = -1; i < count; i++) {
-      long now = send();
+      content.number(++number);
+      sender.send(content.bytes(), 0, content.size());
+      long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
       }
       before = now;
-      while (receiver.poll(this, 1) == 0) {
-        // the message is in flight
+      if (spins) {
+        while (receiver.poll(this, 1) == 0) {
+          // the message is in flight
+        }
+      } else {
+        ReceiveRegion message = receiver.receive();
+        onMessage(message.buffer(), message.offset(), message.length());
+        receiver.free(message);
       }
     }
-  }
-
-  private void await(long[] periods, int count) {
-    long before = 0;
-    for (int i = -1; i < count; i++) {
-      long now = send();
-      if (i >= 0) {
-        periods[i] = now - before;
-      }
-      before = now;
-      ReceiveRegion message = receiver.receive();
-      onMessage(message.buffer(), message.offset(), message.length());
-      receiver.free(message);
-    }
-  }
-
-  private long send() {
-    content.number(++number);
-    sender.send(content.bytes(), 0, content.size());
-    return System.nanoTime();
   }
 
   @Override

@@ -31,30 +31,28 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Returns whether each of several threads can have a processor of its own.
+   * {@return whether each of several threads can have a processor of its own}
    *
    * @param threads the number of threads
-   * @return true if there are as many processors, and at least two
    */
   public boolean hasRoomFor(int threads) {
     return !cpus.isEmpty() && threads <= cpus.size();
   }
 
   /**
-   * Returns the processor for a client thread.
+   * {@return the processor for a client thread; empty if pinning is off, or none is left}
    *
    * @param index the thread's index, from 0
-   * @return the processor's number; empty if pinning is off, or none is left for that thread
    */
   public OptionalInt client(int index) {
     return index < cpus.size() ? OptionalInt.of(cpus.get(index)) : OptionalInt.empty();
   }
 
   /**
-   * Returns the processor for a server thread.
+   * {@return the processor for a server thread; empty if pinning is off, or only the client's first
+   * is left}
    *
    * @param index the number of other busy threads of the server
-   * @return the processor's number; empty if pinning is off, or only the client's first is left
    */
   public OptionalInt server(int index) {
     return index < cpus.size() - 1
@@ -62,12 +60,7 @@ public record Pinning(List<Integer> cpus) {
         : OptionalInt.empty();
   }
 
-  /**
-   * Pins the calling thread.
-   *
-   * @param cpu the processor's number; empty does nothing
-   * @param problems receives one line if the system refuses
-   */
+  /** Pins the calling thread, unless there is no processor for it. */
   static void apply(OptionalInt cpu, Consumer<String> problems) {
     if (cpu.isPresent() && !Affinity.pin(cpu.getAsInt())) {
       problems.accept(
@@ -91,9 +84,7 @@ public record Pinning(List<Integer> cpus) {
           apply(cpu, problems);
           return work.call();
         });
-    Thread thread = new Thread(task, "ferrule-bench");
-    thread.setDaemon(true);
-    thread.start();
+    Thread.ofPlatform().daemon().name("ferrule-bench").start(task);
     try {
       return task.get();
     } catch (InterruptedException e) {

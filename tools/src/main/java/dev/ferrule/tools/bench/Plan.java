@@ -4,6 +4,7 @@ package dev.ferrule.tools.bench;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.IntConsumer;
 
 /**
  * What to measure.
@@ -51,19 +52,11 @@ public record Plan(
     this(sizes, messages, warmup, rounds, Pace.STEADY);
   }
 
-  /** One part of the warm-up, which sends a number of messages. */
-  interface Part {
-    void send(int count);
-  }
-
   /**
-   * Sends messages that are not measured.
-   *
-   * @param first whether the loops are not compiled yet
-   * @param part sends the messages
-   * @return the time of one message in the later half, in nanoseconds; 0 if there was no warm-up
+   * Sends messages that are not measured. Returns the time of one message in the later half, in
+   * nanoseconds; 0 if there was no warm-up.
    */
-  double warmUp(boolean first, Part part) {
+  double warmUp(boolean first, IntConsumer part) {
     long left = warmup.orElse(Long.MAX_VALUE);
     long end = System.nanoTime() + (first ? pace.firstWarmUpNanos() : pace.nextWarmUpNanos());
     List<Double> nanosPerMessage = new ArrayList<>();
@@ -71,7 +64,7 @@ public record Plan(
     while (left > 0 && (warmup.isPresent() || System.nanoTime() < end)) {
       int now = (int) Math.min(count, left);
       long before = System.nanoTime();
-      part.send(now);
+      part.accept(now);
       long nanos = System.nanoTime() - before;
       nanosPerMessage.add(nanos / (double) now);
       left -= now;
@@ -81,5 +74,19 @@ public record Plan(
     }
     int half = nanosPerMessage.size() / 2;
     return Medians.of(nanosPerMessage.subList(half, nanosPerMessage.size())).orElse(0);
+  }
+
+  /**
+   * Returns how many messages to measure: the number that is set, or as many of so many nanoseconds
+   * each as fit into the budget, between the least and the most.
+   */
+  long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
+    return messages.orElse(
+        Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
+  }
+
+  /** Returns how many of the messages of all rounds belong to one round. */
+  int share(long ofAllRounds, int round) {
+    return Math.toIntExact(ofAllRounds * (round + 1) / rounds - ofAllRounds * round / rounds);
   }
 }

@@ -38,11 +38,7 @@ final class Refusal {
     }
   }
 
-  /**
-   * Checks whether a message is a refusal.
-   *
-   * @throws ToolException with the reason, if it is one
-   */
+  /** Throws the reason if a message is a refusal. */
   static void throwIfRefused(MemorySegment message) {
     if (message.byteSize() >= Long.BYTES && message.get(LONG, 0) == MAGIC) {
       throw new ToolException(

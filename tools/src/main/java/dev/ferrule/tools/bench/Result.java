@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.util.List;
 import java.util.OptionalDouble;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param latency half the round trip, or the time of the call; null for the bandwidth
  * @param floor the floors measured beside it; {@link Floors#NONE} if none
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
- * @param bytesPerSecond the corresponding throughput
  * @param memcpyBytesPerSecond the rate at which one thread copies messages of that size in its own
  *     memory
  * @param rma the figures of remote memory access; null for messages
@@ -32,11 +33,19 @@ public record Result(
     @Nullable LatencySummary latency,
     Floors floor,
     OptionalDouble messagesPerSecond,
-    OptionalDouble bytesPerSecond,
     OptionalDouble memcpyBytesPerSecond,
     @Nullable RmaFigures rma) {
 
+  /** The command of calls that one side times. */
+  static final String LATENCY_CALLS = "latency-calls";
+
+  /** The command of calls in one direction, in which each side times its own. */
   static final String ONE_WAY_CALLS = "latency-calls-one-way";
+
+  /** The calls that are timed, in the order of the results. */
+  static final List<String> CALLS = List.of("send", "receive", "free", "clock");
+
+  private static final OptionalDouble NONE = OptionalDouble.empty();
 
   /**
    * The floors: what the machine can do at best.
@@ -49,8 +58,7 @@ public record Result(
       OptionalDouble lineNanos, OptionalDouble ringNanos, OptionalDouble ringMessagesPerSecond) {
 
     /** Nothing was measured. */
-    public static final Floors NONE =
-        new Floors(OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty());
+    public static final Floors NONE = new Floors(Result.NONE, Result.NONE, Result.NONE);
   }
 
   /**
@@ -63,39 +71,38 @@ public record Result(
    */
   public record RmaFigures(String path, String floor, double floorBytesPerSecond) {}
 
+  /** {@return the throughput that corresponds to the message rate} */
+  public OptionalDouble bytesPerSecond() {
+    return bytesPerSecond(messagesPerSecond);
+  }
+
+  OptionalDouble bytesPerSecond(OptionalDouble rate) {
+    return rate.isPresent() ? OptionalDouble.of(rate.getAsDouble() * sizeBytes) : NONE;
+  }
+
   /**
-   * Returns the ratio to the floor: the quotient of the two medians that are shown.
-   *
-   * @return the latency over the bare line's, or for remote memory access the rate over the
-   *     floor's; empty without a floor
+   * Returns the latency over the bare line's, or for remote memory access the rate over the
+   * floor's; empty without a floor. Each ratio is the quotient of the two medians that are shown.
    */
-  public OptionalDouble floorRatio() {
+  OptionalDouble floorRatio() {
     if (rma != null) {
-      return Medians.ratio(bytesPerSecond, OptionalDouble.of(rma.floorBytesPerSecond()));
+      return Medians.ratio(bytesPerSecond(), OptionalDouble.of(rma.floorBytesPerSecond()));
     }
     return latency == null
         ? OptionalDouble.empty()
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.lineNanos());
   }
 
-  /**
-   * Returns the ratio to the bare ring: the quotient of the two medians that are shown.
-   *
-   * @return the latency over the ring's, or the message rate over the ring's; empty without one
-   */
-  public OptionalDouble ringRatio() {
+  /** Returns the latency or the message rate over the bare ring's; empty without one. */
+  OptionalDouble ringRatio() {
     return latency == null
         ? Medians.ratio(messagesPerSecond, floor.ringMessagesPerSecond())
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.ringNanos());
   }
 
-  /**
-   * Returns the ratio to a plain copy: the quotient of the two medians that are shown.
-   *
-   * @return the bytes per second over the copy's; empty without one
-   */
-  public OptionalDouble memcpyRatio() {
-    return Medians.ratio(bytesPerSecond, memcpyBytesPerSecond);
+  /** Returns the bytes per second over a plain copy's; empty without one. */
+  OptionalDouble memcpyRatio() {
+    return Medians.ratio(bytesPerSecond(), memcpyBytesPerSecond);
   }
 
   static Result latency(
@@ -105,50 +112,27 @@ public record Result(
       LatencySummary latency,
       OptionalDouble lineNanos,
       OptionalDouble ringNanos) {
-    return new Result(
-        subject,
-        "latency",
-        null,
-        size,
-        messages,
-        latency,
-        new Floors(lineNanos, ringNanos, OptionalDouble.empty()),
-        OptionalDouble.empty(),
-        OptionalDouble.empty(),
-        OptionalDouble.empty(),
-        null);
+    Floors floor = new Floors(lineNanos, ringNanos, NONE);
+    return new Result(subject, "latency", null, size, messages, latency, floor, NONE, NONE, null);
   }
 
-  static Result call(
-      Subject subject, String call, int size, long messages, LatencySummary latency) {
-    return call(subject, "latency-calls", call, size, messages, latency);
-  }
-
-  /** Returns the result of a call in one direction, in which each side times its own calls. */
-  static Result oneWayCall(
-      Subject subject, String call, int size, long messages, LatencySummary latency) {
-    return call(subject, ONE_WAY_CALLS, call, size, messages, latency);
-  }
-
-  private static Result call(
-      Subject subject,
-      String command,
-      String call,
-      int size,
-      long messages,
-      LatencySummary latency) {
-    return new Result(
-        subject,
-        command,
-        call,
-        size,
-        messages,
-        latency,
-        Floors.NONE,
-        OptionalDouble.empty(),
-        OptionalDouble.empty(),
-        OptionalDouble.empty(),
-        null);
+  /** Returns a result for each of the {@link #CALLS}, whose times are in that order. */
+  static List<Result> calls(
+      Subject subject, String command, int size, long messages, List<LatencySummary> times) {
+    return IntStream.range(0, CALLS.size())
+        .mapToObj(i ->
+            new Result(
+                subject,
+                command,
+                CALLS.get(i),
+                size,
+                messages,
+                times.get(i),
+                Floors.NONE,
+                NONE,
+                NONE,
+                null))
+        .toList();
   }
 
   static Result rma(
@@ -159,18 +143,9 @@ public record Result(
       LatencySummary latency,
       double operationsPerSecond,
       RmaFigures figures) {
+    OptionalDouble rate = OptionalDouble.of(operationsPerSecond);
     return new Result(
-        subject,
-        "rma",
-        operation,
-        size,
-        operations,
-        latency,
-        Floors.NONE,
-        OptionalDouble.of(operationsPerSecond),
-        OptionalDouble.of(operationsPerSecond * size),
-        OptionalDouble.empty(),
-        figures);
+        subject, "rma", operation, size, operations, latency, Floors.NONE, rate, NONE, figures);
   }
 
   static Result bandwidth(
@@ -181,17 +156,8 @@ public record Result(
       OptionalDouble lineNanos,
       OptionalDouble ringMessagesPerSecond,
       OptionalDouble memcpy) {
-    return new Result(
-        subject,
-        "bandwidth",
-        null,
-        size,
-        messages,
-        null,
-        new Floors(lineNanos, OptionalDouble.empty(), ringMessagesPerSecond),
-        OptionalDouble.of(messagesPerSecond),
-        OptionalDouble.of(messagesPerSecond * size),
-        memcpy,
-        null);
+    Floors floor = new Floors(lineNanos, NONE, ringMessagesPerSecond);
+    OptionalDouble rate = OptionalDouble.of(messagesPerSecond);
+    return new Result(subject, "bandwidth", null, size, messages, null, floor, rate, memcpy, null);
   }
 }

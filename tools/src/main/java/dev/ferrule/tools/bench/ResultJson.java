@@ -15,10 +15,9 @@ public final class ResultJson {
   private ResultJson() {}
 
   /**
-   * Formats results as JSON.
+   * {@return results as JSON, terminated by a newline}
    *
    * @param results the results
-   * @return the text, terminated by a newline
    */
   public static String format(List<Result> results) {
     JsonArray array = new JsonArray();
@@ -28,31 +27,30 @@ public final class ResultJson {
 
   private static JsonObject object(Result result) {
     JsonObject object = new JsonObject();
+    LatencySummary latency = result.latency();
+    Result.Floors floor = result.floor();
+    Result.RmaFigures rma = result.rma();
     object.addProperty("provider", result.subject().provider());
     object.addProperty("command", result.command());
-    if (result.call() != null) {
-      object.addProperty("call", result.call());
-    }
+    object.addProperty("call", result.call());
     object.addProperty("wait", result.subject().waitStrategy());
     addIfSeveral(object, "connections", result.subject().connections());
     addIfSeveral(object, "threads", result.subject().threads());
     object.addProperty("size_bytes", result.sizeBytes());
     object.addProperty("messages", result.messages());
-    LatencySummary latency = result.latency();
     if (latency != null) {
       JsonObject times = new JsonObject();
-      times.addProperty("min", rounded(latency.min()));
-      times.addProperty("p50", rounded(latency.p50()));
+      add(times, "min", latency.min());
+      add(times, "p50", latency.p50());
       add(times, "p90", latency.p90());
       add(times, "p99", latency.p99());
       add(times, "p999", latency.p999());
-      times.addProperty("max", rounded(latency.max()));
-      times.addProperty("mean", rounded(latency.mean()));
+      add(times, "max", latency.max());
+      add(times, "mean", latency.mean());
       object.add("latency_ns", times);
     }
-    Result.Floors floor = result.floor();
     add(object, "floor_ns", floor.lineNanos());
-    if (result.rma() == null) {
+    if (rma == null) {
       add(object, "floor_ratio", result.floorRatio());
     }
     add(object, "ring_ns", floor.ringNanos());
@@ -66,11 +64,10 @@ public final class ResultJson {
     }
     add(object, "bytes_per_s", result.bytesPerSecond());
     add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
-    Result.RmaFigures rma = result.rma();
     if (rma != null) {
       object.addProperty("path", rma.path());
       object.addProperty("floor", rma.floor());
-      object.addProperty("floor_bytes_per_s", rounded(rma.floorBytesPerSecond()));
+      add(object, "floor_bytes_per_s", rma.floorBytesPerSecond());
       add(object, "floor_ratio", result.floorRatio());
     }
     return object;
@@ -89,7 +86,7 @@ public final class ResultJson {
   }
 
   private static void add(JsonObject object, String name, OptionalDouble value) {
-    value.ifPresent(number -> object.addProperty(name, rounded(number)));
+    add(object, name, value.orElse(Double.NaN));
   }
 
   /** Rounds to the significant digits, without an exponent. */

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /** Plots the latency or the throughput over the message size. */
 public final class ResultPlot {
@@ -24,6 +25,11 @@ public final class ResultPlot {
   private static final double LEAST = 1e-3;
 
   private static final String EXTENSION = ".png";
+
+  private static final Function<Result, OptionalDouble> LINE = result -> result.floor().lineNanos();
+  private static final Function<Result, OptionalDouble> RING = result -> result.floor().ringNanos();
+  private static final Function<Result, OptionalDouble> RING_RATE =
+      result -> result.bytesPerSecond(result.floor().ringMessagesPerSecond());
 
   private ResultPlot() {}
 
@@ -70,35 +76,22 @@ public final class ResultPlot {
     boolean latency = first.latency() != null;
     boolean accesses = first.rma() != null;
     List<Plot.Curve> curves = new ArrayList<>();
-    byCall(results).forEach((call, some) -> addCurves(curves, call, some));
-    return new Plot(
-        "ferrule-" + first.command(),
-        "ferrule "
-            + first.command()
-            + ", "
-            + first.subject().provider()
-            + ", wait "
-            + first.subject().waitStrategy()
-            + first.subject().concurrency(),
-        Axis.logarithmic(
-            accesses ? "size of an access (bytes)" : "size of a message (bytes)", Axis.Unit.BYTES),
-        latency
-            ? Axis.logarithmic(yTitle(first), Axis.Unit.NANOS)
-            : Axis.logarithmic("throughput (bytes/s)", Axis.Unit.BYTE_RATE),
-        curves);
-  }
-
-  private static String yTitle(Result first) {
-    return first.call() == null ? "one-way latency (time)" : "time of a call";
-  }
-
-  private static Map<String, List<Result>> byCall(List<Result> results) {
     Map<String, List<Result>> byCall = new LinkedHashMap<>();
     for (Result result : results) {
       String call = result.call() == null ? "" : result.call() + " ";
       byCall.computeIfAbsent(call, name -> new ArrayList<>()).add(result);
     }
-    return byCall;
+    byCall.forEach((call, some) -> addCurves(curves, call, some));
+    return new Plot(
+        "ferrule-" + first.command(),
+        "ferrule " + first.command() + ", " + first.subject().title(),
+        Axis.logarithmic(
+            accesses ? "size of an access (bytes)" : "size of a message (bytes)", Axis.Unit.BYTES),
+        latency
+            ? Axis.logarithmic(
+                first.call() == null ? "one-way latency (time)" : "time of a call", Axis.Unit.NANOS)
+            : Axis.logarithmic("throughput (bytes/s)", Axis.Unit.BYTE_RATE),
+        curves);
   }
 
   private static void addCurves(List<Plot.Curve> curves, String call, List<Result> results) {
@@ -107,44 +100,17 @@ public final class ResultPlot {
     if (first.latency() == null) {
       add(curves, "ferrule", 0, Plot.Style.MEASURED, results, Result::bytesPerSecond);
       add(curves, "memcpy", 1, Plot.Style.MEASURED, results, Result::memcpyBytesPerSecond);
-      add(curves, "bare ring", 2, Plot.Style.MEASURED, results, ResultPlot::ringBytesPerSecond);
+      add(curves, "bare ring", 2, Plot.Style.MEASURED, results, RING_RATE);
       return;
     }
-    add(
-        curves,
-        call + "p50",
-        colour,
-        Plot.Style.MEASURED,
-        results,
-        result -> some(Objects.requireNonNull(result.latency()).p50()));
-    add(
-        curves,
-        call + "p99",
-        colour,
-        Plot.Style.BESIDE,
-        results,
-        result -> some(Objects.requireNonNull(result.latency()).p99()));
-    add(
-        curves,
-        "bare cache line",
-        colour + 1,
-        Plot.Style.MEASURED,
-        results,
-        result -> result.floor().lineNanos());
-    add(
-        curves,
-        "bare ring",
-        colour + 2,
-        Plot.Style.MEASURED,
-        results,
-        result -> result.floor().ringNanos());
+    add(curves, call + "p50", colour, Plot.Style.MEASURED, results, time(LatencySummary::p50));
+    add(curves, call + "p99", colour, Plot.Style.BESIDE, results, time(LatencySummary::p99));
+    add(curves, "bare cache line", colour + 1, Plot.Style.MEASURED, results, LINE);
+    add(curves, "bare ring", colour + 2, Plot.Style.MEASURED, results, RING);
   }
 
-  private static OptionalDouble ringBytesPerSecond(Result result) {
-    OptionalDouble rate = result.floor().ringMessagesPerSecond();
-    return rate.isPresent()
-        ? OptionalDouble.of(rate.getAsDouble() * result.sizeBytes())
-        : OptionalDouble.empty();
+  private static Function<Result, OptionalDouble> time(ToDoubleFunction<LatencySummary> time) {
+    return result -> some(time.applyAsDouble(Objects.requireNonNull(result.latency())));
   }
 
   private static OptionalDouble some(double value) {

@@ -2,11 +2,14 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.tools.support.TextTable;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Formats results as a table. A ratio is the quotient of two columns beside it, which its name
@@ -22,119 +25,123 @@ public final class ResultTable {
   /** The calls that the server times if messages pass in one direction. */
   private static final Set<String> OF_SERVER = Set.of("receive", "free");
 
+  private final List<Column> columns = new ArrayList<>();
+
   private ResultTable() {}
 
+  private record Column(String name, Function<Result, String> cell) {}
+
   /**
-   * Formats results of one command as a table.
+   * {@return results of one command as lines of a table, each terminated by a newline}
    *
    * @param results the results, at least one
-   * @return lines, each terminated by a newline
    */
   public static String format(List<Result> results) {
     Result first = results.get(0);
-    TextTable table = new TextTable();
+    ResultTable table = new ResultTable();
     if (first.rma() != null) {
-      rma(table, results);
+      table.rma();
     } else if (first.latency() == null) {
-      bandwidth(table, results);
+      boolean memcpy =
+          results.stream().anyMatch(result -> result.memcpyBytesPerSecond().isPresent());
+      table.bandwidth(memcpy, first.floor().lineNanos().isPresent());
     } else {
-      latency(table, results);
+      table.latency(first);
     }
-    return table.toString();
+    TextTable text = new TextTable();
+    table.columns.forEach(column -> text.cells(column.name));
+    text.endRow();
+    for (Result result : results) {
+      table.columns.forEach(column -> text.cells(column.cell.apply(result)));
+      text.endRow();
+    }
+    return text.toString();
   }
 
-  private static void latency(TextTable table, List<Result> results) {
-    Result first = results.get(0);
-    boolean calls = first.call() != null;
+  private void latency(Result first) {
     boolean floor = first.floor().lineNanos().isPresent();
-    boolean oneWay = first.command().equals(Result.ONE_WAY_CALLS);
-    table.cellIf(calls, "call");
-    table.cellIf(oneWay, "at the");
-    table.cells("bytes", "messages", "min ns", "p50");
-    table.cellIf(!floor, "p90"); // with a floor the table would become too wide
-    table.cells("p99", "p99.9", "max");
-    table.cellIf(!floor, "mean");
-    table.cellIf(floor, "line ns");
-    table.cellIf(floor, "ring ns");
-    table.cellIf(floor, "p50 / line");
-    table.cellIf(floor, "p50 / ring");
-    table.endRow();
-    for (Result result : results) {
-      LatencySummary latency = Objects.requireNonNull(result.latency());
-      table.cellIf(calls, String.valueOf(result.call()));
-      table.cellIf(oneWay, OF_SERVER.contains(String.valueOf(result.call())) ? "server" : "client");
-      table.cells(
-          String.valueOf(result.sizeBytes()),
-          String.valueOf(result.messages()),
-          nanos(latency.min()),
-          nanos(latency.p50()));
-      table.cellIf(!floor, nanos(latency.p90()));
-      table.cells(nanos(latency.p99()), nanos(latency.p999()), nanos(latency.max()));
-      table.cellIf(!floor, nanos(latency.mean()));
-      table.cellIf(floor, nanos(result.floor().lineNanos().orElse(Double.NaN)));
-      table.cellIf(floor, nanos(result.floor().ringNanos().orElse(Double.NaN)));
-      table.cellIf(floor, ratio(result.floorRatio()));
-      table.cellIf(floor, ratio(result.ringRatio()));
-      table.endRow();
+    addIf(first.call() != null, "call", result -> String.valueOf(result.call()));
+    addIf(
+        first.command().equals(Result.ONE_WAY_CALLS),
+        "at the",
+        result -> OF_SERVER.contains(String.valueOf(result.call())) ? "server" : "client");
+    addSizeAnd("messages");
+    nanos("min ns", LatencySummary::min);
+    nanos("p50", LatencySummary::p50);
+    if (!floor) { // with a floor the table would become too wide
+      nanos("p90", LatencySummary::p90);
+    }
+    nanos("p99", LatencySummary::p99);
+    nanos("p99.9", LatencySummary::p999);
+    nanos("max", LatencySummary::max);
+    if (!floor) {
+      nanos("mean", LatencySummary::mean);
+    }
+    addIf(floor, "line ns", result -> nanos(result.floor().lineNanos()));
+    addIf(floor, "ring ns", result -> nanos(result.floor().ringNanos()));
+    addIf(floor, "p50 / line", result -> ratio(result.floorRatio()));
+    addIf(floor, "p50 / ring", result -> ratio(result.ringRatio()));
+  }
+
+  private void rma() {
+    add("path", result -> figures(result).path());
+    add("rma", result -> String.valueOf(result.call()));
+    addSizeAnd("operations");
+    nanos("min ns", LatencySummary::min);
+    nanos("p50", LatencySummary::p50);
+    nanos("p99", LatencySummary::p99);
+    nanos("max", LatencySummary::max);
+    add("bytes/s", result -> scaled(result.bytesPerSecond()));
+    add("floor", result -> figures(result).floor());
+    add("floor bytes/s", result -> scaled(figures(result).floorBytesPerSecond()));
+    add("rate / floor", result -> ratio(result.floorRatio()));
+  }
+
+  private static Result.RmaFigures figures(Result result) {
+    return Objects.requireNonNull(result.rma());
+  }
+
+  private void bandwidth(boolean memcpy, boolean floor) {
+    addSizeAnd("messages");
+    add("messages/s", result -> scaled(result.messagesPerSecond()));
+    add("bytes/s", result -> scaled(result.bytesPerSecond()));
+    addIf(memcpy, "memcpy B/s", result -> scaled(result.memcpyBytesPerSecond()));
+    addIf(
+        memcpy,
+        "rate / memcpy",
+        result -> result.memcpyRatio().isPresent() ? ratio(result.memcpyRatio()) : "");
+    addIf(floor, "line ns", result -> nanos(result.floor().lineNanos()));
+    addIf(floor, "ring M/s", result -> millions(result.floor().ringMessagesPerSecond()));
+    addIf(floor, "rate / ring", result -> ratio(result.ringRatio()));
+  }
+
+  private void add(String name, Function<Result, String> cell) {
+    columns.add(new Column(name, cell));
+  }
+
+  private void addIf(boolean wanted, String name, Function<Result, String> cell) {
+    if (wanted) {
+      add(name, cell);
     }
   }
 
-  private static void rma(TextTable table, List<Result> results) {
-    table.cells("path", "rma", "bytes", "operations", "min ns", "p50", "p99", "max", "bytes/s");
-    table.cells("floor", "floor bytes/s", "rate / floor");
-    table.endRow();
-    for (Result result : results) {
-      LatencySummary latency = Objects.requireNonNull(result.latency());
-      Result.RmaFigures figures = Objects.requireNonNull(result.rma());
-      table.cells(
-          figures.path(),
-          String.valueOf(result.call()),
-          String.valueOf(result.sizeBytes()),
-          String.valueOf(result.messages()),
-          nanos(latency.min()),
-          nanos(latency.p50()),
-          nanos(latency.p99()),
-          nanos(latency.max()),
-          scaled(result.bytesPerSecond().orElse(0)),
-          figures.floor(),
-          scaled(figures.floorBytesPerSecond()),
-          ratio(result.floorRatio()));
-      table.endRow();
-    }
+  private void addSizeAnd(String messages) {
+    add("bytes", result -> String.valueOf(result.sizeBytes()));
+    add(messages, result -> String.valueOf(result.messages()));
   }
 
-  private static void bandwidth(TextTable table, List<Result> results) {
-    boolean floor = results.get(0).floor().lineNanos().isPresent();
-    boolean memcpy = results.stream().anyMatch(result -> result.memcpyBytesPerSecond().isPresent());
-    table.cells("bytes", "messages", "messages/s", "bytes/s");
-    table.cellIf(memcpy, "memcpy B/s");
-    table.cellIf(memcpy, "rate / memcpy");
-    table.cellIf(floor, "line ns");
-    table.cellIf(floor, "ring M/s");
-    table.cellIf(floor, "rate / ring");
-    table.endRow();
-    for (Result result : results) {
-      double rate = result.bytesPerSecond().orElse(0);
-      OptionalDouble copies = result.memcpyBytesPerSecond();
-      table.cells(
-          String.valueOf(result.sizeBytes()),
-          String.valueOf(result.messages()),
-          scaled(result.messagesPerSecond().orElse(0)),
-          scaled(rate));
-      table.cellIf(memcpy, copies.isPresent() ? scaled(copies.getAsDouble()) : "");
-      table.cellIf(memcpy, copies.isPresent() ? ratio(result.memcpyRatio()) : "");
-      table.cellIf(floor, nanos(result.floor().lineNanos().orElse(Double.NaN)));
-      table.cellIf(floor, millions(result.floor().ringMessagesPerSecond()));
-      table.cellIf(floor, ratio(result.ringRatio()));
-      table.endRow();
-    }
+  private void nanos(String name, ToDoubleFunction<LatencySummary> time) {
+    add(name, result -> nanos(time.applyAsDouble(Objects.requireNonNull(result.latency()))));
+  }
+
+  private static String nanos(OptionalDouble nanos) {
+    return nanos(nanos.orElse(Double.NaN));
   }
 
   private static String nanos(double nanos) {
-    if (Double.isNaN(nanos)) {
-      return NOTHING;
-    }
-    return String.format(Locale.ROOT, nanos < KILO ? "%.1f" : "%.0f", nanos);
+    return Double.isNaN(nanos)
+        ? NOTHING
+        : String.format(Locale.ROOT, nanos < KILO ? "%.1f" : "%.0f", nanos);
   }
 
   private static String ratio(OptionalDouble ratio) {
@@ -142,9 +149,11 @@ public final class ResultTable {
   }
 
   private static String millions(OptionalDouble rate) {
-    return rate.isPresent()
-        ? String.format(Locale.ROOT, "%.2f", rate.getAsDouble() / MEGA)
-        : NOTHING;
+    return ratio(Medians.ratio(rate, OptionalDouble.of(MEGA)));
+  }
+
+  private static String scaled(OptionalDouble value) {
+    return value.isPresent() ? scaled(value.getAsDouble()) : "";
   }
 
   private static String scaled(double value) {

@@ -18,7 +18,7 @@ import org.HdrHistogram.Histogram;
  * Measures the latency of single reads and writes of the server's memory, and their throughput with
  * many in flight. The rounds of the bare copy beside them are interleaved.
  */
-public final class RmaBench {
+public final class RmaBench extends Bench {
 
   private static final String CROSS_MEMORY_ATTACH = "cma";
   private static final String ALLOCATED = "allocated";
@@ -29,8 +29,6 @@ public final class RmaBench {
   private static final long PAGE = 4096;
 
   private final BenchClient client;
-  private final Subject subject;
-  private final Plan plan;
   private final Rma rma;
   private final boolean allocated;
 
@@ -43,30 +41,15 @@ public final class RmaBench {
    * @param allocated whether the provider allocates the server's memory
    */
   public RmaBench(BenchClient client, Subject subject, Plan plan, boolean allocated) {
+    super(subject, plan);
     this.client = client;
-    this.subject = subject;
-    this.plan = plan;
     this.rma = client.rma();
     this.allocated = allocated;
   }
 
-  /**
-   * Measures, in the calling thread.
-   *
-   * @return two results per size: write and read
-   */
-  public List<Result> run() {
-    return run(Observer.NONE);
-  }
-
-  /**
-   * Measures, in the calling thread.
-   *
-   * @param observer receives the progress
-   * @return two results per size: write and read
-   */
+  @Override
   public List<Result> run(Observer observer) {
-    List<Result> results = new ArrayList<>();
+    List<Result> results = List.of();
     for (int size : plan.sizes()) {
       if (size == 0) {
         throw new ToolException(ExitCode.USAGE, "accesses of 0 bytes have no bandwidth");
@@ -82,9 +65,13 @@ public final class RmaBench {
         for (boolean write : new boolean[] {true, false}) {
           BareCopy floor =
               bare
-                  ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
-                  : new PlainCopy(arena, size);
-          results.add(new RmaMeasurement(local, remote, size, write, floor).run(results, observer));
+                  ? BareCopy.crossMemory(arena, local.segment(), exposure, write)
+                  : BareCopy.plain(arena, size);
+          results =
+              run(
+                  List.of(new RmaMeasurement(local, remote, size, write, floor)),
+                  results,
+                  observer);
         }
       }
     }
@@ -106,12 +93,13 @@ public final class RmaBench {
     MemorySegment written = arena.allocate(memory.byteSize()).copyFrom(memory);
     rma.await(rma.write(local, 0, remote, 0, Math.toIntExact(memory.byteSize())));
     memory.fill((byte) 0);
-    return new CrossMemoryCopy(arena, memory, exposure, false).once()
+    return BareCopy.crossMemory(arena, memory, exposure, false).copy().getAsLong()
+            == memory.byteSize()
         && memory.mismatch(written) < 0;
   }
 
   /** One operation at one size. */
-  private final class RmaMeasurement {
+  private final class RmaMeasurement implements Measurement {
     private final RegisteredMemory local;
     private final RemoteMemory remote;
     private final int size;
@@ -120,6 +108,7 @@ public final class RmaBench {
     private final Histogram times = LatencySummary.newHistogram();
     private final List<Double> rates = new ArrayList<>();
     private final List<Double> floors = new ArrayList<>();
+    private long operations;
 
     private RmaMeasurement(
         RegisteredMemory local, RemoteMemory remote, int size, boolean write, BareCopy floor) {
@@ -134,60 +123,52 @@ public final class RmaBench {
       return write ? rma.write(local, 0, remote, 0, size) : rma.read(local, 0, remote, 0, size);
     }
 
-    private Result run(List<Result> others, Observer observer) {
-      observer.progress(
-          "warming up, " + call() + " of " + size + " bytes", () -> List.copyOf(others));
-      double nanos =
-          plan.warmUp(
-              others.isEmpty(),
-              count -> {
-                client.begin(count, size);
-                floor.run(count);
-                stream(count);
-              });
-      long fitting = nanos == 0 ? OPERATIONS_WITHOUT_WARMUP : (long) (NANOS_PER_ROUND / nanos);
-      long operations = plan.messages().orElse(Math.clamp(fitting, 1, MAX_OPERATIONS));
-      for (int round = 0; round < plan.rounds(); round++) {
-        oneByOne(operations);
-        double rate = perSecond(operations, () -> stream(operations));
-        double bare = perSecond(operations, () -> floor.run(operations));
-        rates.add(rate);
-        floors.add(bare);
-        observer.progress(
-            "round "
-                + (round + 1)
-                + " of "
-                + plan.rounds()
-                + ", "
-                + call()
-                + " of "
-                + size
-                + " bytes",
-            () -> {
-              List<Result> soFar = new ArrayList<>(others);
-              soFar.add(result());
-              return soFar;
-            });
-      }
-      return result();
+    @Override
+    public String name() {
+      return call() + " of " + size + " bytes";
     }
 
     private String call() {
       return write ? "write" : "read";
     }
 
-    private Result result() {
-      return Result.rma(
-          subject,
-          call(),
-          size,
-          times.getTotalCount(),
-          LatencySummary.of(times, 1),
-          Medians.of(rates).orElse(0),
-          new Result.RmaFigures(
-              allocated ? ALLOCATED : rma.path(),
-              floor.name(),
-              Medians.of(floors).orElse(0) * size));
+    @Override
+    public void warmUp(boolean first) {
+      double nanos =
+          plan.warmUp(
+              first,
+              count -> {
+                client.begin(count, size);
+                floor.run(count);
+                stream(count);
+              });
+      operations =
+          plan.messages(nanos, NANOS_PER_ROUND, OPERATIONS_WITHOUT_WARMUP, 1, MAX_OPERATIONS);
+    }
+
+    @Override
+    public void round(int index) {
+      oneByOne(operations);
+      rates.add(perSecond(operations, () -> stream(operations)));
+      floors.add(perSecond(operations, () -> floor.run(operations)));
+    }
+
+    @Override
+    public List<Result> results() {
+      return Medians.of(rates).stream()
+          .mapToObj(rate ->
+              Result.rma(
+                  subject,
+                  call(),
+                  size,
+                  times.getTotalCount(),
+                  LatencySummary.of(times, 1),
+                  rate,
+                  new Result.RmaFigures(
+                      allocated ? ALLOCATED : rma.path(),
+                      floor.name(),
+                      Medians.of(floors).orElse(0) * size)))
+          .toList();
     }
 
     private void oneByOne(long count) {

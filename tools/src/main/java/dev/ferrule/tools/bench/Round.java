@@ -5,6 +5,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
@@ -59,18 +60,7 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
     CALLS
   }
 
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private static final int MAGIC = 0x444e5246; // "FRND"
-  private static final long MAGIC_OFFSET = 0;
-  private static final long KIND_OFFSET = 4;
-  private static final long COUNT_OFFSET = 8;
-  private static final long SIZE_OFFSET = 16;
-  private static final long VERIFY_OFFSET = 20;
-  private static final long PAUSE_OFFSET = 24;
   private static final int LENGTH = 28;
 
   static Round of(Kind kind, long count, int size) {
@@ -78,29 +68,30 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
   }
 
   void send(Sender sender) {
-    MemorySegment message = MemorySegment.ofArray(new byte[LENGTH]);
-    message.set(INT, MAGIC_OFFSET, MAGIC);
-    message.set(INT, KIND_OFFSET, kind.ordinal());
-    message.set(LONG, COUNT_OFFSET, count);
-    message.set(INT, SIZE_OFFSET, size);
-    message.set(INT, VERIFY_OFFSET, verify ? 1 : 0);
-    message.set(INT, PAUSE_OFFSET, pauseNanos);
-    sender.send(message);
+    ByteBuffer message = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    message.putInt(MAGIC).putInt(kind.ordinal()).putLong(count).putInt(size);
+    message.putInt(verify ? 1 : 0).putInt(pauseNanos);
+    sender.send(MemorySegment.ofArray(message.array()));
   }
 
   static Round read(ReceiveRegion region) {
-    MemorySegment message = region.segment();
-    if (message.byteSize() != LENGTH || message.get(INT, MAGIC_OFFSET) != MAGIC) {
+    MemorySegment segment = region.segment();
+    if (segment.byteSize() != LENGTH) {
       throw new IllegalArgumentException("protocol violation: the client sent no round");
     }
-    int kind = message.get(INT, KIND_OFFSET);
-    long count = message.get(LONG, COUNT_OFFSET);
-    int size = message.get(INT, SIZE_OFFSET);
-    int pause = message.get(INT, PAUSE_OFFSET);
+    ByteBuffer message =
+        ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
+    if (message.getInt() != MAGIC) {
+      throw new IllegalArgumentException("protocol violation: the client sent no round");
+    }
+    int kind = message.getInt();
+    long count = message.getLong();
+    int size = message.getInt();
+    boolean verify = message.getInt() != 0;
+    int pause = message.getInt();
     if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0 || pause < 0) {
       throw new IllegalArgumentException("protocol violation: the client sent an invalid round");
     }
-    boolean verify = message.get(INT, VERIFY_OFFSET) != 0;
     return new Round(Kind.values()[kind], count, size, verify, pause);
   }
 }

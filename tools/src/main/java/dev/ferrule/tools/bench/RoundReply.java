@@ -7,6 +7,7 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
@@ -19,34 +20,24 @@ import java.nio.ByteOrder;
  */
 record RoundReply(boolean done, long messages, long bytes, long wrong) {
 
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final long DONE_OFFSET = 0;
-  private static final long MESSAGES_OFFSET = 8;
-  private static final long BYTES_OFFSET = 16;
-  private static final long WRONG_OFFSET = 24;
-  private static final int LENGTH = 32;
+  private static final int LENGTH = 4 * Long.BYTES;
 
   void send(Sender sender) {
-    MemorySegment message = MemorySegment.ofArray(new byte[LENGTH]);
-    message.set(LONG, DONE_OFFSET, done ? 1 : 0);
-    message.set(LONG, MESSAGES_OFFSET, messages);
-    message.set(LONG, BYTES_OFFSET, bytes);
-    message.set(LONG, WRONG_OFFSET, wrong);
-    sender.send(message);
+    ByteBuffer message = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    message.putLong(done ? 1 : 0).putLong(messages).putLong(bytes).putLong(wrong);
+    sender.send(MemorySegment.ofArray(message.array()));
   }
 
   static RoundReply read(ReceiveRegion region) {
-    MemorySegment message = region.segment();
-    Refusal.throwIfRefused(message);
-    if (message.byteSize() != LENGTH) {
+    MemorySegment segment = region.segment();
+    Refusal.throwIfRefused(segment);
+    if (segment.byteSize() != LENGTH) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST, "protocol violation: the server sent no round reply");
     }
+    ByteBuffer message =
+        ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
     return new RoundReply(
-        message.get(LONG, DONE_OFFSET) != 0,
-        message.get(LONG, MESSAGES_OFFSET),
-        message.get(LONG, BYTES_OFFSET),
-        message.get(LONG, WRONG_OFFSET));
+        message.getLong() != 0, message.getLong(), message.getLong(), message.getLong());
   }
 }

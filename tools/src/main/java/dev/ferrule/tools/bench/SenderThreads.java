@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -9,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,22 +42,17 @@ public final class SenderThreads implements AutoCloseable {
     this.threads = threads;
     for (int i = 1; i < threads; i++) {
       int index = i;
+      ThreadFactory daemons = Thread.ofPlatform().daemon().name("ferrule-bench-" + i).factory();
       helpers.add(
-          Executors.newSingleThreadExecutor(work -> {
-            Thread thread =
-                new Thread(
-                    () -> {
-                      try {
-                        Pinning.apply(pinning.client(index), problems);
-                      } catch (RuntimeException e) { // its share must be done
-                        problems.accept("sending thread not pinned: " + e.getMessage());
-                      }
-                      work.run();
-                    },
-                    "ferrule-bench-" + index);
-            thread.setDaemon(true);
-            return thread;
-          }));
+          Executors.newSingleThreadExecutor(work ->
+              daemons.newThread(() -> {
+                try {
+                  Pinning.apply(pinning.client(index), problems);
+                } catch (RuntimeException e) { // its share must be done
+                  problems.accept("sending thread not pinned: " + e.getMessage());
+                }
+                work.run();
+              })));
     }
   }
 
@@ -69,19 +66,20 @@ public final class SenderThreads implements AutoCloseable {
     return clients;
   }
 
+  /** Creates one throughput for each connection, in their order. */
+  List<Throughput> throughputs(Arena arena, int size, Throughput.Flow flow) {
+    return clients.stream().map(client -> new Throughput(client, arena, size, flow)).toList();
+  }
+
   /** Returns the number of sending threads. */
   int threads() {
     return threads;
   }
 
   /**
-   * Sends messages on all connections. The clock starts when the server has received the round's
-   * parameters on each of them and every thread is ready, and ends when the last message of all is
-   * received.
-   *
-   * @param throughputs one for each connection, in their order
-   * @param count the number of messages to send on each
-   * @return the time, in nanoseconds
+   * Sends so many messages on each connection. The clock starts when the server has received the
+   * round's parameters on each of them and every thread is ready, and ends when the last message of
+   * all is received. Returns the nanoseconds between.
    */
   long round(List<Throughput> throughputs, long count) {
     return throughputs.size() == 1 && threads == 1

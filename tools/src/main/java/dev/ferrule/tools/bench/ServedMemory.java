@@ -25,12 +25,7 @@ final class ServedMemory implements AutoCloseable {
     this.limits = limits;
   }
 
-  /**
-   * Exposes memory of the round's size, and replaces what was exposed before.
-   *
-   * @return what the client needs to access it
-   * @throws IllegalStateException if the connection is closed
-   */
+  /** Exposes memory of the round's size, and replaces what was exposed before. */
   synchronized ExposureMessage expose(Round round) {
     int size = round.size();
     conceal();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -37,8 +37,8 @@ public final class ServerLimits {
   private final boolean local;
   private final int maxClients;
   private final long answerNanos;
-  private final AtomicInteger clients = new AtomicInteger();
-  private final AtomicInteger floors = new AtomicInteger();
+  private final Semaphore clients;
+  private final Semaphore floors = new Semaphore(MAX_FLOORS);
   private final AtomicLong exposed = new AtomicLong();
 
   /**
@@ -59,14 +59,14 @@ public final class ServerLimits {
     this.maxMessage = maxMessage;
     this.local = local;
     this.maxClients = maxClients;
+    this.clients = new Semaphore(maxClients);
     this.answerNanos = answerNanos;
   }
 
   /**
-   * Returns unused limits with another maximum number of clients.
+   * {@return unused limits with another maximum number of clients}
    *
    * @param most the maximum number of clients
-   * @return the limits
    */
   public ServerLimits withClients(int most) {
     return new ServerLimits(maxMessage, local, most, answerNanos);
@@ -87,46 +87,24 @@ public final class ServerLimits {
 
   /** Adds a client; returns false if the limit is reached. */
   boolean admit() {
-    if (clients.incrementAndGet() <= maxClients) {
-      return true;
-    }
-    clients.decrementAndGet();
-    return false;
+    return clients.tryAcquire();
   }
 
   /** Removes a client. */
   void left() {
-    clients.decrementAndGet();
+    clients.release();
   }
 
-  /**
-   * Checks a client's request.
-   *
-   * @throws IllegalArgumentException if it exceeds the limits
-   */
+  /** Throws if a client's request exceeds the limits. */
   void check(Round round) {
-    if (isReceived(round) && round.size() > maxMessage) {
-      throw new IllegalArgumentException(
-          "messages of "
-              + round.size()
-              + " bytes exceed the server's limit of "
-              + maxMessage
-              + "; start it with --option maxMessage="
-              + round.size());
-    }
     if (round.pauseNanos() > MAX_PAUSE_NANOS
         || round.pauseNanos() > 0 && round.count() > MAX_PAUSES_NANOS / round.pauseNanos()) {
       throw new IllegalArgumentException(
-          round.count()
-              + " pauses of "
-              + round.pauseNanos()
-              + " ns exceed the limit of "
-              + MAX_PAUSE_NANOS
-              + " ns, and "
-              + MAX_PAUSES_NANOS
-              + " ns in total");
+          "%s pauses of %s ns exceed the limit of %s ns, and %s ns in total"
+              .formatted(round.count(), round.pauseNanos(), MAX_PAUSE_NANOS, MAX_PAUSES_NANOS));
     }
     switch (round.kind()) {
+      case SINK, CALLS_WARMUP, CALLS -> checkReceived(round);
       case FLOOR -> checkCount(round, MAX_BOUNCES, "bounces");
       case RING_ECHO -> {
         checkCount(round, MAX_BOUNCES, "bounces");
@@ -136,17 +114,17 @@ public final class ServerLimits {
         checkCount(round, MAX_STREAMED, "messages over the bare ring");
         checkRing(round);
       }
-      default -> {
-        // other rounds have no limit here
-      }
+      case ECHO, OPEN_FLOOR, EXPOSE, ALLOCATE -> {} // no limit here
     }
   }
 
-  private static boolean isReceived(Round round) {
-    return switch (round.kind()) {
-      case SINK, CALLS_WARMUP, CALLS -> true;
-      default -> false;
-    };
+  private void checkReceived(Round round) {
+    if (round.size() > maxMessage) {
+      throw new IllegalArgumentException(
+          ("messages of %s bytes exceed the server's limit of %s; start it with --option"
+                  + " maxMessage=%1$s")
+              .formatted(round.size(), maxMessage));
+    }
   }
 
   private static void checkCount(Round round, long most, String what) {
@@ -159,10 +137,8 @@ public final class ServerLimits {
   private static void checkRing(Round round) {
     if (round.size() > BareRing.MAX_PAYLOAD) {
       throw new IllegalArgumentException(
-          "messages of "
-              + round.size()
-              + " bytes exceed the bare ring's limit of "
-              + BareRing.MAX_PAYLOAD);
+          "messages of %s bytes exceed the bare ring's limit of %s"
+              .formatted(round.size(), BareRing.MAX_PAYLOAD));
     }
   }
 
@@ -171,34 +147,22 @@ public final class ServerLimits {
    * the limit is reached.
    */
   boolean openFloor() {
-    if (!local) {
-      return false;
-    }
-    if (floors.incrementAndGet() <= MAX_FLOORS) {
-      return true;
-    }
-    floors.decrementAndGet();
-    return false;
+    return local && floors.tryAcquire();
   }
 
   /** Removes a floor. */
   void closeFloor() {
-    floors.decrementAndGet();
+    floors.release();
   }
 
-  /**
-   * Reserves memory to be exposed.
-   *
-   * @throws IllegalArgumentException if the limit is exceeded
-   */
+  /** Reserves memory to be exposed; throws if the limit is exceeded. */
   void expose(long bytes) {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);
       throw new IllegalArgumentException(
-          bytes
-              + " bytes cannot be exposed: the limit of all clients together is "
-              + MAX_EXPOSED_BYTES
-              + "; try again when other clients have ended");
+          ("%s bytes cannot be exposed: the limit of all clients together is %s; try again when"
+                  + " other clients have ended")
+              .formatted(bytes, MAX_EXPOSED_BYTES));
     }
   }
 

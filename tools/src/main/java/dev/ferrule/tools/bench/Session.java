@@ -7,11 +7,15 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +26,13 @@ final class Session implements AutoCloseable {
 
   private static final RoundReply NO_FLOOR = new RoundReply(false, 0, 0, 0);
 
+  /** The number of reports that a client may collect: one for each size. */
+  private static final int MAX_REPORTS = 64;
+
   private final Connection connection;
   private final Receiver receiver;
+  private final boolean oneWay;
+  private final List<OneWayReport> reports = new ArrayList<>();
   private final boolean spin;
   private final ServerLimits limits;
   private final ServedMemory memory;
@@ -33,33 +42,37 @@ final class Session implements AutoCloseable {
   private @Nullable Guarded<FloorFile> floorFile; // until the client has opened it
 
   /**
-   * Creates the server side of a connection.
-   *
-   * @param connection the connection
-   * @param receiver receives the messages of this connection only
-   * @param waitStrategy how the connection waits
-   * @param limits limits the client's requests
+   * Creates the server side of a connection. If that has one direction only, no round has an
+   * answer.
    */
-  Session(
-      Connection connection, Receiver receiver, WaitStrategy waitStrategy, ServerLimits limits) {
+  Session(Connection connection, boolean oneWay, WaitStrategy waitStrategy, ServerLimits limits) {
     this.connection = connection;
-    this.receiver = receiver;
+    this.receiver = connection.receiver();
+    this.oneWay = oneWay;
     this.limits = limits;
     this.memory = new ServedMemory(connection, limits);
     this.spin = waitStrategy == WaitStrategy.SPIN;
   }
 
-  /** Serves rounds, in the calling thread. Returns when the client has closed the connection. */
-  void run() {
+  /**
+   * Serves rounds, in the calling thread. Returns the reports of the calls that were timed, when
+   * the client has closed the connection.
+   */
+  List<OneWayReport> run() {
     try {
-      Round round = nextRound();
-      while (round != null) {
+      for (Round round = nextRound(); round != null; round = nextRound()) {
         limits.check(round);
-        play(round);
-        round = nextRound();
+        if (oneWay) {
+          time(round);
+        } else {
+          play(round);
+        }
       }
+      return reports;
     } catch (IllegalArgumentException e) { // the client receives the reason, and the session ends
-      Refusal.send(connection.sender(), e);
+      if (!oneWay) {
+        Refusal.send(connection.sender(), e);
+      }
       throw e;
     }
   }
@@ -75,7 +88,7 @@ final class Session implements AutoCloseable {
   private void play(Round round) {
     removeFloorFile();
     switch (round.kind()) {
-      case ECHO -> echo(round);
+      case ECHO -> new Echo(connection.sender(), receiver).run(round.count(), spin);
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
       case FLOOR -> opened(line).answer(round.count(), limits.answerNanos());
@@ -86,6 +99,52 @@ final class Session implements AutoCloseable {
           throw new IllegalArgumentException(
               "messages in one direction come on a connection that the client opens for them");
     }
+  }
+
+  private void time(Round round) {
+    switch (round.kind()) {
+      case CALLS_WARMUP -> timedCalls(round);
+      case CALLS -> reports.add(timedCalls(round));
+      default -> throw new IllegalArgumentException("a round that needs an answer: " + round);
+    }
+    if (reports.size() > MAX_REPORTS) {
+      throw new IllegalArgumentException("more than " + MAX_REPORTS + " rounds");
+    }
+  }
+
+  /** Times the calls that receive and free. Only the call that returns the message counts. */
+  private OneWayReport timedCalls(Round round) {
+    Histogram receive = LatencySummary.newHistogram();
+    Histogram free = LatencySummary.newHistogram();
+    long wrong = 0;
+    Patience patience = new Patience(Patience.OF_ROUND);
+    try (Arena arena = Arena.ofConfined()) {
+      MessageContent expected = new MessageContent(arena, round.size());
+      for (long i = 0; i < round.count(); i++) {
+        long before = System.nanoTime();
+        ReceiveRegion message = receiver.tryReceive();
+        long after = System.nanoTime();
+        while (message == null) {
+          patience.lookedInVain();
+          if (!spin) {
+            Thread.yield(); // the client may need this processor
+          }
+          before = System.nanoTime();
+          message = receiver.tryReceive();
+          after = System.nanoTime();
+        }
+        patience.messageCame();
+        receive.recordValue(after - before);
+        if (!expected.matches(message.buffer(), message.offset(), message.length(), i)) {
+          wrong++;
+        }
+        before = System.nanoTime();
+        receiver.free(message);
+        free.recordValue(System.nanoTime() - before);
+      }
+    }
+    return new OneWayReport(
+        round.count(), wrong, LatencySummary.of(receive, 1), LatencySummary.of(free, 1));
   }
 
   private static <T> T opened(@Nullable T floor) {
@@ -100,21 +159,10 @@ final class Session implements AutoCloseable {
     return new RoundReply(true, round.count(), round.count() * round.size(), wrong);
   }
 
-  private void echo(Round round) {
-    Echo echo = new Echo(connection.sender(), receiver);
-    if (spin) {
-      echo.spin(round.count());
-    } else {
-      echo.await(round.count());
-    }
-  }
-
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
       Sink sink = new Sink(new MessageContent(arena, round.size()), round);
-      RoundReply reply =
-          spin ? sink.spin(receiver, round.count()) : sink.await(receiver, round.count());
-      reply.send(connection.sender());
+      sink.run(receiver, round.count(), spin).send(connection.sender());
     }
   }
 
@@ -131,7 +179,7 @@ final class Session implements AutoCloseable {
       line = new CacheLine(file.path(), () -> requireOpen(connection));
       ring = BareRing.ofServer(file.path(), limits.answerNanos(), () -> requireOpen(connection));
       return new RoundReply(true, file.number(), 0, 0);
-    } catch (IOException e) {
+    } catch (IOException | PosixException e) {
       removeFloorFile();
       closeFloor();
       return NO_FLOOR;

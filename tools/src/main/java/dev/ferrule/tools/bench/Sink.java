@@ -24,28 +24,22 @@ final class Sink implements MessageHandler {
     this.pauseNanos = round.pauseNanos();
   }
 
-  /** Receives messages, spinning when there are none. */
-  RoundReply spin(Receiver receiver, long count) {
+  /** Receives messages; if there are none, spins or waits by the connection's wait strategy. */
+  RoundReply run(Receiver receiver, long count, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {
       int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
       if (polled > 0) {
         patience.messageCame();
-      } else {
+      } else if (spin) {
         patience.lookedInVain();
-      }
-      receiver.idle(polled);
-    }
-    return reply();
-  }
-
-  /** Receives messages, waiting by the connection's wait strategy when there are none. */
-  RoundReply await(Receiver receiver, long count) {
-    while (messages < count) {
-      if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
+      } else {
         ReceiveRegion message = receiver.receive();
         onMessage(message.buffer(), message.offset(), message.length());
         receiver.free(message);
+      }
+      if (spin) {
+        receiver.idle(polled);
       }
     }
     return reply();

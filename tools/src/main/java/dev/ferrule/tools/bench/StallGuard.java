@@ -21,19 +21,11 @@ final class StallGuard implements AutoCloseable {
   private final AtomicLong begun = new AtomicLong();
   private final Consumer<Connection> onStall;
   private final ScheduledExecutorService checks =
-      Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread thread = new Thread(work, "ferrule-serve stalls");
-        thread.setDaemon(true);
-        return thread;
-      });
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("ferrule-serve stalls").factory());
   private long lastBegun = -1; // at the last check
 
-  /**
-   * Starts to guard one thread.
-   *
-   * @param limit the time limit of a send, which takes effect after at most twice that time
-   * @param onStall receives a stalled connection before it is closed
-   */
+  /** Starts to guard one thread. The limit of a send takes effect after at most twice that time. */
   StallGuard(Duration limit, Consumer<Connection> onStall) {
     this.onStall = onStall;
     checks.scheduleWithFixedDelay(

@@ -11,22 +11,13 @@ package dev.ferrule.tools.bench;
  */
 public record Subject(String provider, String waitStrategy, int connections, int threads) {
 
-  /**
-   * Creates a subject with one connection and one thread.
-   *
-   * @param provider the scheme of the provider
-   * @param waitStrategy how the client waits, as in a URI's query
-   */
-  public Subject(String provider, String waitStrategy) {
-    this(provider, waitStrategy, 1, 1);
+  /** {@return the labels, such as {@code sm, wait spin, 4 connections, 2 threads}} */
+  public String title() {
+    return provider + ", wait " + waitStrategy + concurrency();
   }
 
-  /**
-   * Returns the numbers of connections and threads, if greater than one.
-   *
-   * @return such as {@code , 4 connections, 2 threads}; empty for one of each
-   */
-  public String concurrency() {
+  /** Returns the numbers of connections and threads, if greater than one. */
+  String concurrency() {
     return several(connections, "connections") + several(threads, "threads");
   }
 

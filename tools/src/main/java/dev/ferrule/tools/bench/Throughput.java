@@ -42,12 +42,7 @@ final class Throughput {
     this.flow = flow;
   }
 
-  /**
-   * Sends messages, and waits until they are received.
-   *
-   * @param count the number of messages
-   * @return the time until the last was received, in nanoseconds
-   */
+  /** Sends messages. Returns the time until the last was received, in nanoseconds. */
   long round(long count) {
     start(count);
     long start = System.nanoTime();
@@ -75,11 +70,8 @@ final class Throughput {
   }
 
   /**
-   * Sends some of the messages of a round.
-   *
-   * @param from the number of the first, which is the previous call's {@code to}
-   * @param to the number after the last; a multiple of {@link #turn} further, except at the end of
-   *     the round
+   * Sends the messages from one number to another, excluded: a multiple of {@link #turn}, except at
+   * the end of the round.
    */
   void send(long from, long to) {
     if (flow.batch() > 1) {
@@ -96,12 +88,8 @@ final class Throughput {
     RoundReply reply = client.awaitReply();
     if (!reply.equals(new RoundReply(true, count, count * content.size(), 0))) {
       throw client.corrupt(
-          count
-              + " messages were sent, "
-              + reply.messages()
-              + " received, "
-              + reply.wrong()
-              + " of them corrupt");
+          "%s messages were sent, %s received, %s of them corrupt"
+              .formatted(count, reply.messages(), reply.wrong()));
     }
   }
 

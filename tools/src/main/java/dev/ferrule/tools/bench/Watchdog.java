@@ -89,10 +89,10 @@ public final class Watchdog {
       try {
         if (awaitSilence()) {
           // not in this thread: closing may wait for what hangs
-          Thread closing =
-              new Thread(() -> clients.forEach(BenchClient::abort), "ferrule-watchdog-close");
-          closing.setDaemon(true);
-          closing.start();
+          Thread.ofPlatform()
+              .daemon()
+              .name("ferrule-watchdog-close")
+              .start(() -> clients.forEach(BenchClient::abort));
           interruptIfStuck();
         }
       } catch (InterruptedException e) {

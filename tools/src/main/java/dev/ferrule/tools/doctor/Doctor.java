@@ -4,31 +4,23 @@ package dev.ferrule.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs all checks. */
+/** Runs all checks, which change nothing. */
 public final class Doctor {
-
-  private static final List<Check> CHECKS =
-      List.of(
-          new JavaCheck(),
-          new ProvidersCheck(),
-          new ProcessorsCheck(),
-          new SharedMemoryCheck(),
-          new CrossMemoryAttachCheck(),
-          new KnemCheck(),
-          new RdmaLibrariesCheck(),
-          new RdmaDeviceCheck(),
-          new LockedMemoryCheck());
 
   private Doctor() {}
 
-  /**
-   * Runs all checks.
-   *
-   * @return the findings, in the order of display
-   */
+  /** {@return the findings of all checks, in the order of display} */
   public static List<Finding> examine() {
     List<Finding> findings = new ArrayList<>();
-    CHECKS.forEach(check -> findings.addAll(check.run()));
+    findings.add(HostChecks.java());
+    findings.addAll(HostChecks.providers());
+    findings.add(HostChecks.processors());
+    findings.add(SmChecks.sharedMemory());
+    findings.add(SmChecks.crossMemoryAttach());
+    findings.add(SmChecks.knem());
+    findings.add(RdmaChecks.libraries());
+    findings.addAll(RdmaChecks.devices());
+    findings.add(RdmaChecks.lockedMemory());
     return findings;
   }
 }

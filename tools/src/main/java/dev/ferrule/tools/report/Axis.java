@@ -2,66 +2,55 @@
 package dev.ferrule.tools.report;
 
 /**
- * An axis of a plot.
+ * A logarithmic axis of a plot: equal steps are equal factors.
  *
  * @param label its quantity, with the unit
  * @param unit the format of its numbers
- * @param logarithmic whether equal steps are equal factors; 0 is then not representable
- * @param zeroAt the place of 0 on a logarithmic axis; NaN if it has none
+ * @param zeroAt the value in whose place 0 is, lower than all others; NaN if 0 has no place
  */
-public record Axis(String label, Unit unit, boolean logarithmic, double zeroAt) {
+public record Axis(String label, Unit unit, double zeroAt) {
 
   /** The format of numbers. */
   public enum Unit {
     /** Plain numbers, with k, M and G for powers of 1000. */
     NUMBER,
+
     /** Messages per second, with k, M and G for powers of 1000. */
     RATE,
+
     /** Bytes per second, with kB, MB and GB for powers of 1000. */
     BYTE_RATE,
+
     /** Bytes, with KiB, MiB and GiB. */
     BYTES,
+
     /** Nanoseconds, with µs, ms and s. */
     NANOS
   }
 
   /**
-   * Creates an axis without a place for 0.
+   * {@return an axis without a place for 0}
    *
    * @param label its quantity, with the unit
    * @param unit the format of its numbers
-   * @param logarithmic whether equal steps are equal factors
-   */
-  public Axis(String label, Unit unit, boolean logarithmic) {
-    this(label, unit, logarithmic, Double.NaN);
-  }
-
-  /**
-   * Returns a logarithmic axis.
-   *
-   * @param label its quantity, with the unit
-   * @param unit the format of its numbers
-   * @return the axis
    */
   public static Axis logarithmic(String label, Unit unit) {
-    return new Axis(label, unit, true);
+    return new Axis(label, unit, Double.NaN);
   }
 
   /**
-   * Returns the axis with a place for 0, lower than all its other values.
+   * {@return the axis with a place for 0}
    *
    * @param place the value in whose place 0 is
-   * @return the axis
    */
   public Axis withZeroAt(double place) {
-    return new Axis(label, unit, logarithmic, place);
+    return new Axis(label, unit, place);
   }
 
   /**
-   * Formats a number.
+   * {@return a number in the format of the axis, with three digits}
    *
    * @param value the number
-   * @return its text, with three digits
    */
   public String format(double value) {
     if (value == zeroAt) {

@@ -7,10 +7,10 @@ public final class Markup {
   private Markup() {}
 
   /**
-   * Escapes text for use between tags and in quoted attributes.
+   * {@return text for use between tags and in quoted attributes, without control characters, which
+   * XML does not allow}
    *
    * @param text the text
-   * @return the escaped text, without control characters that XML does not allow
    */
   public static String escape(String text) {
     StringBuilder escaped = new StringBuilder(text.length());

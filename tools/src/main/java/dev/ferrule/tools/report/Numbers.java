@@ -16,60 +16,54 @@ public final class Numbers {
   private Numbers() {}
 
   /**
-   * Formats a number with k, M or G for powers of 1000.
+   * {@return a number with k, M or G for powers of 1000, such as {@code 1.25 M}}
    *
    * @param value the number
-   * @return such as {@code 1.25 M}
    */
   public static String scaled(double value) {
     return scaled(value, THOUSAND, "", " k", " M", " G", " T");
   }
 
   /**
-   * Formats a rate per second.
+   * {@return a rate per second, such as {@code 1.25 M/s}}
    *
    * @param value the rate
-   * @return such as {@code 1.25 M/s}
    */
   public static String rate(double value) {
     return scaled(value, THOUSAND, " /s", " k/s", " M/s", " G/s", " T/s");
   }
 
   /**
-   * Formats a throughput in bytes per second.
+   * {@return a throughput, such as {@code 1.25 GB/s}}
    *
    * @param value the throughput
-   * @return such as {@code 1.25 GB/s}
    */
   public static String byteRate(double value) {
     return scaled(value, THOUSAND, " B/s", " kB/s", " MB/s", " GB/s", " TB/s");
   }
 
   /**
-   * Formats a number of bytes.
+   * {@return a number of bytes, such as {@code 64 KiB}}
    *
    * @param value the number
-   * @return such as {@code 64 KiB}
    */
   public static String bytes(double value) {
     return scaled(value, KIBI, " B", " KiB", " MiB", " GiB", " TiB");
   }
 
   /**
-   * Formats a duration.
+   * {@return a duration, such as {@code 1.9 µs}}
    *
    * @param value nanoseconds
-   * @return such as {@code 1.9 µs}
    */
   public static String nanos(double value) {
     return scaled(value, THOUSAND, " ns", " µs", " ms", " s");
   }
 
   /**
-   * Formats a number with three digits, without an exponent.
+   * {@return a number with three digits and without an exponent, such as {@code 0.0803}}
    *
    * @param value the number
-   * @return such as {@code 0.0803}
    */
   public static String plain(double value) {
     if (!Double.isFinite(value)) {
@@ -80,10 +74,10 @@ public final class Numbers {
   }
 
   /**
-   * Formats the error of a prediction: in percent, or as a factor if that is more than 2.
+   * {@return the error of a prediction, such as {@code +12 %}, or {@code 3.4 times} if it is more
+   * than 2}
    *
    * @param ratio the predicted value over the measured one
-   * @return such as {@code +12 %}, or {@code 3.4 times}
    */
   public static String error(double ratio) {
     if (ratio > MOST_IN_PERCENT || ratio < 1 / MOST_IN_PERCENT) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.report;
 
-import java.util.ArrayList;
+import java.awt.Shape;
+import java.awt.geom.Ellipse2D;
+import java.awt.geom.Line2D;
+import java.awt.geom.Path2D;
+import java.awt.geom.Rectangle2D;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 
 /** The layout of a plot, independent of the output format. */
@@ -14,17 +17,6 @@ final class PlotLayout {
 
   /** The number of dot shapes and dash patterns, for readers unable to distinguish colours. */
   static final int KINDS = 4;
-
-  /** The side of a square dot, and the diameter of a round one. */
-  static final double DOT = 6.4;
-
-  /**
-   * The distance of a diamond's corners from its centre, over half its side; the third dot shape.
-   */
-  static final double DIAMOND = 1.4;
-
-  /** The same for a triangle, the fourth shape, horizontally and vertically. */
-  static final double TRIANGLE = 1.2;
 
   /** The space for a title above the plot. */
   static final int HEADLINE = 28;
@@ -41,12 +33,22 @@ final class PlotLayout {
   /** The opacity of a secondary curve. */
   static final double BESIDE_OPACITY = 0.6;
 
-  /** Half the width of the marks at both ends of a spread. */
-  static final double SPREAD_MARK = 3;
-
   /** The dashes and gaps of each kind of line of a model. */
-  static final List<List<Integer>> DASHES =
-      List.of(List.of(7, 4), List.of(2, 3), List.of(12, 3, 2, 3), List.of(4, 2));
+  static final List<float[]> DASHES =
+      List.of(
+          new float[] {7, 4}, new float[] {2, 3}, new float[] {12, 3, 2, 3}, new float[] {4, 2});
+
+  /** The side of a square dot, and the diameter of a round one. */
+  private static final double DOT = 6.4;
+
+  /** The distance of a diamond's corners from its centre, over half the side of a square dot. */
+  private static final double DIAMOND = 1.4;
+
+  /** The same for a triangle, horizontally and vertically. */
+  private static final double TRIANGLE = 1.2;
+
+  /** Half the width of the marks at both ends of a spread. */
+  private static final double SPREAD_MARK = 3;
 
   private static final int TOP = 14;
   private static final int BOTTOM = 54;
@@ -59,7 +61,7 @@ final class PlotLayout {
   private static final int UNIT_ABOVE = 14;
 
   private final Plot plot;
-  private final Shape shape;
+  private final Dimensions shape;
   private final Scale x;
   private final Scale y;
 
@@ -72,12 +74,12 @@ final class PlotLayout {
    * @param right the space on the other side
    * @param legendLeft the left edge of the legend
    */
-  record Shape(int width, int height, int left, int right, int legendLeft) {
+  record Dimensions(int width, int height, int left, int right, int legendLeft) {
     /** For a page on a screen, and for a file. */
-    static final Shape WIDE = new Shape(760, 380, 92, 20, 92);
+    static final Dimensions WIDE = new Dimensions(760, 380, 92, 20, 92);
 
     /** For a telephone. */
-    static final Shape NARROW = new Shape(370, 310, 84, 26, 8);
+    static final Dimensions NARROW = new Dimensions(370, 310, 84, 26, 8);
   }
 
   /** The position of a text relative to its anchor. */
@@ -89,26 +91,28 @@ final class PlotLayout {
 
   /** A drawing surface. The origin is at the top left, and the unit is the shape's. */
   interface Surface {
-    void grid(double fromX, double fromY, double toX, double toY);
+    void grid(Line2D line);
 
     void text(double left, double base, Anchor anchor, String text);
 
     /** Draws vertical text, upwards. */
     void upwards(double left, double middle, String text);
 
-    void line(Plot.Curve curve, List<double[]> points);
+    void line(Plot.Curve curve, Path2D line);
 
     /** Draws the range from the minimum to the maximum of the rounds at a dot. */
-    void spread(Plot.Curve curve, double left, double low, double high);
+    void spread(Plot.Curve curve, Path2D range);
 
-    void dot(Plot.Curve curve, double left, double top, String word);
+    void dot(Plot.Curve curve, Shape dot, String word);
   }
 
-  PlotLayout(Plot plot, Shape shape) {
+  PlotLayout(Plot plot, Dimensions shape) {
     this.plot = plot;
     this.shape = shape;
-    this.x = Scale.ofSteps(plot.x(), all(Plot.Dot::x), shape.left, shape.width - shape.right);
-    double[] values = plot.curves().stream().flatMapToDouble(PlotLayout::drawn).toArray();
+    DoubleStream steps =
+        plot.curves().stream().flatMap(curve -> curve.dots().stream()).mapToDouble(Plot.Dot::x);
+    this.x = Scale.ofSteps(plot.x(), steps, shape.left, shape.width - shape.right);
+    DoubleStream values = plot.curves().stream().flatMapToDouble(PlotLayout::drawn);
     this.y = Scale.ofValues(plot.y(), values, shape.height - BOTTOM, TOP);
   }
 
@@ -123,13 +127,6 @@ final class PlotLayout {
 
   private static boolean hasSpread(Plot.Curve curve) {
     return curve.style() == Plot.Style.MEASURED;
-  }
-
-  private double[] all(ToDoubleFunction<Plot.Dot> coordinate) {
-    return plot.curves().stream()
-        .flatMap(curve -> curve.dots().stream())
-        .mapToDouble(coordinate)
-        .toArray();
   }
 
   static int colour(Plot.Curve curve) {
@@ -163,7 +160,7 @@ final class PlotLayout {
     double last = Double.NEGATIVE_INFINITY;
     for (double tick : x.ticks()) {
       double place = x.place(tick);
-      surface.grid(place, TOP, place, shape.height - BOTTOM);
+      surface.grid(new Line2D.Double(place, TOP, place, shape.height - BOTTOM));
       String text = plot.x().format(tick);
       double half = text.length() * LETTER / 2;
       if (place - half >= last && place + half <= shape.width) {
@@ -174,7 +171,7 @@ final class PlotLayout {
     double above = Double.POSITIVE_INFINITY;
     for (double tick : y.ticks()) {
       double place = y.place(tick);
-      surface.grid(shape.left, place, shape.width - shape.right, place);
+      surface.grid(new Line2D.Double(shape.left, place, shape.width - shape.right, place));
       if (above - place >= UNIT_ABOVE) {
         surface.text(shape.left - 8.0, place + 4, Anchor.END, plot.y().format(tick));
         above = place;
@@ -186,24 +183,63 @@ final class PlotLayout {
 
   private void curve(Surface surface, Plot.Curve curve) {
     List<Plot.Dot> dots =
-        curve.dots().stream().filter(dot -> x.holds(dot.x()) && y.holds(dot.y())).toList();
+        curve.dots().stream().filter(dot -> Scale.holds(dot.x()) && Scale.holds(dot.y())).toList();
     if (dots.isEmpty()) {
       return;
     }
-    List<double[]> points = new ArrayList<>();
-    for (Plot.Dot dot : dots) {
-      if (hasSpread(curve) && dot.low() < dot.high() && y.holds(dot.low())) {
-        surface.spread(curve, x.place(dot.x()), y.place(dot.low()), y.place(dot.high()));
+    double[] line = new double[2 * dots.size()];
+    for (int i = 0; i < dots.size(); i++) {
+      Plot.Dot dot = dots.get(i);
+      double left = x.place(dot.x());
+      if (hasSpread(curve) && dot.low() < dot.high() && Scale.holds(dot.low())) {
+        surface.spread(curve, spread(left, y.place(dot.low()), y.place(dot.high())));
       }
-      points.add(new double[] {x.place(dot.x()), y.place(dot.y())});
+      line[2 * i] = left;
+      line[2 * i + 1] = y.place(dot.y());
     }
-    surface.line(curve, points);
+    surface.line(curve, line(line));
     if (curve.style() == Plot.Style.MODEL) {
       return;
     }
     for (int i = 0; i < dots.size(); i++) {
-      surface.dot(curve, points.get(i)[0], points.get(i)[1], word(curve, dots.get(i)));
+      surface.dot(curve, dot(curve, line[2 * i], line[2 * i + 1]), word(curve, dots.get(i)));
     }
+  }
+
+  private static Path2D line(double... places) {
+    Path2D path = new Path2D.Double();
+    path.moveTo(places[0], places[1]);
+    for (int i = 2; i < places.length; i += 2) {
+      path.lineTo(places[i], places[i + 1]);
+    }
+    return path;
+  }
+
+  private static Path2D polygon(double... places) {
+    Path2D path = line(places);
+    path.closePath();
+    return path;
+  }
+
+  private static Path2D spread(double left, double low, double high) {
+    Path2D path = line(left, low, left, high);
+    path.append(line(left - SPREAD_MARK, low, left + SPREAD_MARK, low), false);
+    path.append(line(left - SPREAD_MARK, high, left + SPREAD_MARK, high), false);
+    return path;
+  }
+
+  /** Returns a dot: a circle, a square, a diamond or a triangle. */
+  private static Shape dot(Plot.Curve curve, double left, double top) {
+    double half = DOT / 2;
+    double corner = half * DIAMOND;
+    double reach = half * TRIANGLE;
+    return switch (kind(curve)) {
+      case 0 -> new Ellipse2D.Double(left - half, top - half, DOT, DOT);
+      case 1 -> new Rectangle2D.Double(left - half, top - half, DOT, DOT);
+      case 2 ->
+          polygon(left, top - corner, left + corner, top, left, top + corner, left - corner, top);
+      default -> polygon(left, top - reach, left + reach, top + reach, left - reach, top + reach);
+    };
   }
 
   private String word(Plot.Curve curve, Plot.Dot dot) {
@@ -229,9 +265,9 @@ final class PlotLayout {
     double column = legendWidth() / (double) columns;
     double left = shape.legendLeft + index % columns * column;
     double middle = shape.height + index / columns * LEGEND_LINE + LEGEND_LINE / 2.0 - 4;
-    surface.line(curve, List.of(new double[] {left, middle}, new double[] {left + 22, middle}));
+    surface.line(curve, line(left, middle, left + 22, middle));
     if (curve.style() != Plot.Style.MODEL) {
-      surface.dot(curve, left + 11, middle, "");
+      surface.dot(curve, dot(curve, left + 11, middle), "");
     }
     int room = Math.max(1, (int) ((column - LEGEND_MARK) / LETTER));
     String name = curve.name();

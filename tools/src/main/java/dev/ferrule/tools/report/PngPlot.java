@@ -6,17 +6,15 @@ import java.awt.Color;
 import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
+import java.awt.Shape;
 import java.awt.geom.AffineTransform;
-import java.awt.geom.Ellipse2D;
 import java.awt.geom.Line2D;
 import java.awt.geom.Path2D;
-import java.awt.geom.Rectangle2D;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
@@ -49,7 +47,7 @@ public final class PngPlot {
   }
 
   static BufferedImage image(Plot plot) {
-    PlotLayout.Shape shape = PlotLayout.Shape.WIDE;
+    PlotLayout.Dimensions shape = PlotLayout.Dimensions.WIDE;
     PlotLayout layout = new PlotLayout(plot, shape);
     int height = PlotLayout.HEADLINE + layout.height() + MARGIN;
     BufferedImage image =
@@ -85,10 +83,10 @@ public final class PngPlot {
     }
 
     @Override
-    public void grid(double fromX, double fromY, double toX, double toY) {
+    public void grid(Line2D line) {
       graphics.setColor(Color.decode(COLOURS.grid()));
       graphics.setStroke(new BasicStroke(1));
-      graphics.draw(new Line2D.Double(fromX, fromY, toX, toY));
+      graphics.draw(line);
     }
 
     @Override
@@ -113,15 +111,7 @@ public final class PngPlot {
     }
 
     @Override
-    public void line(Plot.Curve curve, List<double[]> points) {
-      Path2D line = new Path2D.Double();
-      for (double[] point : points) {
-        if (line.getCurrentPoint() == null) {
-          line.moveTo(point[0], point[1]);
-        } else {
-          line.lineTo(point[0], point[1]);
-        }
-      }
+    public void line(Plot.Curve curve, Path2D line) {
       graphics.setColor(colour(curve));
       graphics.setStroke(stroke(curve));
       graphics.draw(line);
@@ -137,71 +127,29 @@ public final class PngPlot {
                 BasicStroke.CAP_BUTT,
                 BasicStroke.JOIN_ROUND,
                 1,
-                dashes(curve),
+                PlotLayout.DASHES.get(PlotLayout.kind(curve)),
                 0);
       };
     }
 
-    private static float[] dashes(Plot.Curve curve) {
-      List<Integer> lengths = PlotLayout.DASHES.get(PlotLayout.kind(curve));
-      float[] dashes = new float[lengths.size()];
-      for (int i = 0; i < dashes.length; i++) {
-        dashes[i] = lengths.get(i);
-      }
-      return dashes;
-    }
-
     private static Color colour(Plot.Curve curve) {
       Color colour = Color.decode(COLOURS.curves().get(PlotLayout.colour(curve)));
-      return new Color(
-          colour.getRed(),
-          colour.getGreen(),
-          colour.getBlue(),
-          curve.style() == Plot.Style.BESIDE
-              ? (int) Math.round(OPAQUE * PlotLayout.BESIDE_OPACITY)
-              : OPAQUE);
+      boolean faint = curve.style() == Plot.Style.BESIDE;
+      int opacity = faint ? (int) Math.round(OPAQUE * PlotLayout.BESIDE_OPACITY) : OPAQUE;
+      return new Color(colour.getRed(), colour.getGreen(), colour.getBlue(), opacity);
     }
 
     @Override
-    public void spread(Plot.Curve curve, double left, double low, double high) {
+    public void spread(Plot.Curve curve, Path2D range) {
       graphics.setColor(colour(curve));
-      double half = PlotLayout.SPREAD_MARK;
       graphics.setStroke(new BasicStroke((float) PlotLayout.SPREAD_WIDTH));
-      graphics.draw(new Line2D.Double(left, low, left, high));
-      graphics.draw(new Line2D.Double(left - half, low, left + half, low));
-      graphics.draw(new Line2D.Double(left - half, high, left + half, high));
+      graphics.draw(range);
     }
 
     @Override
-    public void dot(Plot.Curve curve, double left, double top, String word) {
-      double half = PlotLayout.DOT / 2;
-      Rectangle2D square = new Rectangle2D.Double(left - half, top - half, 2 * half, 2 * half);
+    public void dot(Plot.Curve curve, Shape dot, String word) {
       graphics.setColor(colour(curve));
-      graphics.fill(
-          switch (PlotLayout.kind(curve)) {
-            case 0 -> new Ellipse2D.Double(square.getX(), square.getY(), 2 * half, 2 * half);
-            case 1 -> square;
-            case 2 -> {
-              double reach = half * PlotLayout.DIAMOND;
-              yield polygon(
-                  left, top - reach, left + reach, top, left, top + reach, left - reach, top);
-            }
-            default -> {
-              double reach = half * PlotLayout.TRIANGLE;
-              yield polygon(
-                  left, top - reach, left + reach, top + reach, left - reach, top + reach);
-            }
-          });
-    }
-
-    private static Path2D polygon(double... places) {
-      Path2D path = new Path2D.Double();
-      path.moveTo(places[0], places[1]);
-      for (int i = 2; i < places.length; i += 2) {
-        path.lineTo(places[i], places[i + 1]);
-      }
-      path.closePath();
-      return path;
+      graphics.fill(dot);
     }
   }
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.report;
 
-import java.util.List;
+import java.awt.Shape;
+import java.awt.geom.Ellipse2D;
+import java.awt.geom.Line2D;
+import java.awt.geom.Path2D;
+import java.awt.geom.PathIterator;
+import java.util.Arrays;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 /**
  * Draws plots as SVG. One drawing serves light and dark backgrounds, since its colours are those of
@@ -15,43 +19,41 @@ public final class SvgPlot {
   private final PlotLayout layout;
   private final StringBuilder svg = new StringBuilder();
 
-  private SvgPlot(Plot plot, PlotLayout.Shape shape) {
+  private SvgPlot(Plot plot, PlotLayout.Dimensions shape) {
     this.layout = new PlotLayout(plot, shape);
   }
 
   /**
-   * Draws a plot to embed in a page that has the {@link #style}: once for a wide window, and once
-   * for a narrow one, in which the text of the first would be too small to read.
+   * {@return two elements {@code svg} to embed in a page, of which its {@link #style} shows one:
+   * one for a wide window, and one for a narrow one, in which the text of the first would be too
+   * small to read}
    *
    * @param plot the plot
-   * @return two elements {@code svg}, of which the page's style shows one
    */
   public static String inline(Plot plot) {
-    return draw(plot, PlotLayout.Shape.WIDE, "plot wide", "", 0)
+    return draw(plot, PlotLayout.Dimensions.WIDE, "plot wide", "", 0)
         + "\n"
-        + draw(plot, PlotLayout.Shape.NARROW, "plot narrow", "", 0);
+        + draw(plot, PlotLayout.Dimensions.NARROW, "plot narrow", "", 0);
   }
 
   /**
-   * Draws a plot as a standalone file.
+   * {@return the text of a standalone file with a plot}
    *
    * @param plot the plot
-   * @return the file's text
    */
   public static String file(Plot plot) {
     String style = "<style>" + style("svg.plot", true) + "</style>";
     String drawing =
-        draw(plot, PlotLayout.Shape.WIDE, "plot", style, PlotLayout.HEADLINE)
+        draw(plot, PlotLayout.Dimensions.WIDE, "plot", style, PlotLayout.HEADLINE)
             .replaceFirst("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ");
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + drawing + "\n";
   }
 
   /**
-   * Returns the style sheet of all plots.
+   * {@return the style sheet of all plots, for light and dark}
    *
    * @param root the selector of the plots
    * @param background whether a plot paints its own background
-   * @return the rules, for light and dark
    */
   public static String style(String root, boolean background) {
     StringBuilder rules = new StringBuilder();
@@ -62,8 +64,7 @@ public final class SvgPlot {
     rule(rules, root, ".beside", width(PlotLayout.BESIDE_WIDTH) + ";" + opacity);
     rule(rules, root, ".model", width(PlotLayout.MODEL_WIDTH));
     for (int i = 0; i < PlotLayout.KINDS; i++) {
-      String dashes =
-          PlotLayout.DASHES.get(i).stream().map(String::valueOf).collect(Collectors.joining(" "));
+      String dashes = Arrays.toString(PlotLayout.DASHES.get(i)).replaceAll("[\\[\\],]|\\.0", "");
       rule(rules, root, ".m" + i, "stroke-dasharray:" + dashes);
     }
     return rules
@@ -99,7 +100,7 @@ public final class SvgPlot {
 
   /** Draws a plot. A page has the title above the plot; a file includes it. */
   private static String draw(
-      Plot plot, PlotLayout.Shape shape, String classes, String style, int headline) {
+      Plot plot, PlotLayout.Dimensions shape, String classes, String style, int headline) {
     SvgPlot drawing = new SvgPlot(plot, shape);
     drawing.add(
         "<svg class=\"%s\" role=\"img\" viewBox=\"0 %d %d %d\" aria-label=\"%s\">",
@@ -121,10 +122,10 @@ public final class SvgPlot {
   private final class Elements implements PlotLayout.Surface {
 
     @Override
-    public void grid(double fromX, double fromY, double toX, double toY) {
+    public void grid(Line2D line) {
       add(
           "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
-          fromX, toX, fromY, toY);
+          line.getX1(), line.getX2(), line.getY1(), line.getY2());
     }
 
     @Override
@@ -142,75 +143,46 @@ public final class SvgPlot {
     }
 
     @Override
-    public void line(Plot.Curve curve, List<double[]> points) {
-      StringBuilder places = new StringBuilder();
-      for (double[] point : points) {
-        places.append(String.format(Locale.ROOT, "%.1f,%.1f ", point[0], point[1]));
-      }
-      add(
-          "<polyline class=\"curve c%d%s\" points=\"%s\"/>",
-          PlotLayout.colour(curve), look(curve), places.toString().strip());
+    public void line(Plot.Curve curve, Path2D line) {
+      String classes = "curve c" + PlotLayout.colour(curve) + look(curve);
+      add("<path class=\"%s\" d=\"%s\"/>", classes, outline(line));
     }
 
     @Override
-    public void spread(Plot.Curve curve, double left, double low, double high) {
-      add(
-          "<path class=\"spread c%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh%.1fM%.1f %.1fh%.1f\"/>",
-          PlotLayout.colour(curve),
-          left,
-          low,
-          high,
-          left - PlotLayout.SPREAD_MARK,
-          low,
-          2 * PlotLayout.SPREAD_MARK,
-          left - PlotLayout.SPREAD_MARK,
-          high,
-          2 * PlotLayout.SPREAD_MARK);
+    public void spread(Plot.Curve curve, Path2D range) {
+      add("<path class=\"spread c%d\" d=\"%s\"/>", PlotLayout.colour(curve), outline(range));
     }
 
     @Override
-    public void dot(Plot.Curve curve, double left, double top, String word) {
+    public void dot(Plot.Curve curve, Shape dot, String word) {
       String classes = "d" + PlotLayout.colour(curve) + look(curve);
-      double half = PlotLayout.DOT / 2;
       String title = word.isEmpty() ? "" : "<title>" + Markup.escape(word) + "</title>";
-      switch (PlotLayout.kind(curve)) {
-        case 0 ->
-            add(
-                "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\">%s</circle>",
-                classes, left, top, half, title);
-        case 1 ->
-            path(
-                classes,
-                title,
-                "M%1$.1f %2$.1fh%3$.1fv%3$.1fh-%3$.1fz",
-                left - half,
-                top - half,
-                2 * half);
-        case 2 ->
-            path(
-                classes,
-                title,
-                "M%1$.1f %2$.1fl%3$.1f %3$.1fl-%3$.1f %3$.1fl-%3$.1f -%3$.1fz",
-                left,
-                top - half * PlotLayout.DIAMOND,
-                half * PlotLayout.DIAMOND);
-        default ->
-            path(
-                classes,
-                title,
-                "M%1$.1f %2$.1fl%3$.1f %4$.1fh-%4$.1fz",
-                left,
-                top - half * PlotLayout.TRIANGLE,
-                half * PlotLayout.TRIANGLE,
-                half * 2 * PlotLayout.TRIANGLE);
+      if (dot instanceof Ellipse2D circle) {
+        add(
+            "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\">%s</circle>",
+            classes, circle.getCenterX(), circle.getCenterY(), circle.getWidth() / 2, title);
+      } else {
+        add("<path class=\"%s\" d=\"%s\">%s</path>", classes, outline(dot), title);
       }
     }
+  }
 
-    private void path(String classes, String title, String outline, Object... places) {
-      add(
-          "<path class=\"%s\" d=\"%s\">%s</path>",
-          classes, String.format(Locale.ROOT, outline, places), title);
+  private static String outline(Shape shape) {
+    StringBuilder outline = new StringBuilder();
+    double[] place = new double[6];
+    for (PathIterator path = shape.getPathIterator(null); !path.isDone(); path.next()) {
+      outline.append(
+          switch (path.currentSegment(place)) {
+            case PathIterator.SEG_MOVETO -> to('M', place);
+            case PathIterator.SEG_LINETO -> to('L', place);
+            default -> "Z"; // there are no curves
+          });
     }
+    return outline.toString();
+  }
+
+  private static String to(char command, double[] place) {
+    return String.format(Locale.ROOT, "%c%.1f %.1f", command, place[0], place[1]);
   }
 
   private static String look(Plot.Curve curve) {

@@ -46,10 +46,8 @@ public final class StreamReceiver {
     } catch (ConnectionClosedException e) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST,
-          connection.uri()
-              + ": incomplete stream: the sender closed the connection after "
-              + received
-              + " bytes",
+          "%s: incomplete stream: the sender closed the connection after %s bytes"
+              .formatted(connection.uri(), received),
           e);
     }
     MemorySegment confirmation = MemorySegment.ofArray(new byte[Long.BYTES]);
@@ -75,11 +73,8 @@ public final class StreamReceiver {
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED,
-          "cannot write to standard output: "
-              + e.getMessage()
-              + "; incomplete stream, stopped after "
-              + received
-              + " bytes",
+          "cannot write to standard output: %s; incomplete stream, stopped after %s bytes"
+              .formatted(e.getMessage(), received),
           e);
     }
   }

@@ -37,7 +37,7 @@ public final class StreamSender {
    * Creates a sender.
    *
    * @param connection a connection to a {@link StreamReceiver}
-   * @param progress receives the number of bytes of each piece sent
+   * @param progress receives the number of bytes sent so far
    */
   public StreamSender(Connection connection, LongConsumer progress) {
     this.connection = connection;
@@ -97,7 +97,7 @@ public final class StreamSender {
       }
       sender.sendAsync(region, length);
       sent += length;
-      progress.accept(length);
+      progress.accept(sent);
       return true;
     } catch (ClosedByInterruptException | OperationInterruptedException e) {
       Thread.interrupted();

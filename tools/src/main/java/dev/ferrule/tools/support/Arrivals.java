@@ -79,7 +79,7 @@ public final class Arrivals implements AutoCloseable {
       ConnectionRequest request = nextRequest(left);
       if (request != null) {
         pending++;
-        start(request);
+        Thread.ofPlatform().daemon().name("ferrule accept").start(() -> finish(outcome(request)));
       }
     }
   }
@@ -113,12 +113,6 @@ public final class Arrivals implements AutoCloseable {
     } catch (OperationTimeoutException e) {
       return null;
     }
-  }
-
-  private void start(ConnectionRequest request) {
-    Thread thread = new Thread(() -> finish(outcome(request)), "ferrule accept");
-    thread.setDaemon(true);
-    thread.start();
   }
 
   private Outcome outcome(ConnectionRequest request) {

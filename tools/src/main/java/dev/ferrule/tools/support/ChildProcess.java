@@ -3,7 +3,6 @@ package dev.ferrule.tools.support;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +14,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * Another process of Ferrule, with this one's Java and class path. Its standard input is a pipe; it
@@ -139,18 +137,13 @@ public final class ChildProcess implements AutoCloseable {
         .forEach(command::add);
     String module = System.getProperty("jdk.module.main");
     if (module != null && module.equals(ChildProcess.class.getModule().getName())) {
-      Stream.of(
-              "--module-path",
-              System.getProperty("jdk.module.path"),
-              "--module",
-              module + "/" + mainClass)
-          .forEach(command::add);
+      command.addAll(List.of("--module-path", System.getProperty("jdk.module.path")));
+      command.addAll(List.of("--module", module + "/" + mainClass));
     } else {
       if (ChildProcess.class.getModule().isNativeAccessEnabled()) {
         command.add("--enable-native-access=ALL-UNNAMED"); // "java -jar" has it from the manifest
       }
-      Stream.of("--class-path", System.getProperty("java.class.path"), mainClass)
-          .forEach(command::add);
+      command.addAll(List.of("--class-path", System.getProperty("java.class.path"), mainClass));
     }
     command.addAll(arguments);
     return command;
@@ -172,9 +165,8 @@ public final class ChildProcess implements AutoCloseable {
    */
   public void tell(String line) {
     try {
-      OutputStream input = process.getOutputStream();
-      input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
-      input.flush();
+      process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().flush();
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "the child process has ended: " + e.getMessage(), e);
     }
@@ -269,10 +261,9 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Removes the prefix of the command's messages.
+   * {@return a line of a {@code ferrule} process without the command's name}
    *
    * @param line a line from a {@code ferrule} process
-   * @return the line without the command's name
    */
   public static String withoutPrefix(String line) {
     return line.startsWith(MESSAGE_PREFIX) ? line.substring(MESSAGE_PREFIX.length()) : line;
@@ -287,10 +278,9 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Returns whether a line of error output is the one about a signal.
+   * {@return whether a line of error output says that a signal ended the process}
    *
    * @param line the line
-   * @return whether it says that a signal ended the process
    */
   public static boolean isOfSignal(String line) {
     return line.startsWith(ENDED_BY_SIGNAL);

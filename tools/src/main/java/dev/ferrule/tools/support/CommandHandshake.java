@@ -10,6 +10,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -48,34 +49,24 @@ public enum CommandHandshake {
   }
 
   /**
-   * Returns the payload of the connect request.
+   * {@return a new array with the payload}
    *
-   * @return a new array, well below the 32 bytes that every provider supports
+   * @param more further bytes behind it; no more than 16 in a connect request
    */
-  public byte[] payload() {
-    byte[] payload = Arrays.copyOf(MAGIC, LENGTH);
-    payload[PURPOSE] = purpose;
-    payload[VERSION] = version;
-    return payload;
+  public byte[] payload(byte... more) {
+    return ByteBuffer.allocate(LENGTH + more.length)
+        .put(MAGIC)
+        .put(purpose)
+        .put(version)
+        .put(more)
+        .array();
   }
 
   /**
-   * Returns the payload with further bytes behind it.
-   *
-   * @param more the bytes; no more than 16 in a connect request
-   * @return a new array
-   */
-  public byte[] payload(byte[] more) {
-    byte[] payload = Arrays.copyOf(payload(), LENGTH + more.length);
-    System.arraycopy(more, 0, payload, LENGTH, more.length);
-    return payload;
-  }
-
-  /**
-   * Returns the bytes behind this purpose's payload.
+   * {@return a new array with the bytes behind this purpose's payload; empty if the peer has
+   * another purpose or version}
    *
    * @param payload what the peer has sent
-   * @return a new array; empty if the peer has another purpose or version
    */
   public Optional<byte[]> more(byte[] payload) {
     return payload.length >= LENGTH && Arrays.equals(payload, 0, LENGTH, payload(), 0, LENGTH)
@@ -84,22 +75,18 @@ public enum CommandHandshake {
   }
 
   /**
-   * Returns the payload with which a listener for this purpose rejects a client beyond its limit.
-   *
-   * @return a new array, as short as {@link #payload}
+   * {@return the payload with which a listener for this purpose rejects a client beyond its limit}
    */
   public byte[] full() {
-    return payload(new byte[] {FULL});
+    return payload(FULL);
   }
 
   /**
-   * Returns the payload with which a listener for this purpose rejects a request that it cannot
-   * fulfil, for a reason that it prints.
-   *
-   * @return a new array, as short as {@link #payload}
+   * {@return the payload with which it rejects a request that it cannot fulfil, for a reason that
+   * it prints}
    */
   public byte[] unable() {
-    return payload(new byte[] {UNABLE});
+    return payload(UNABLE);
   }
 
   /**
@@ -107,23 +94,11 @@ public enum CommandHandshake {
    *
    * @param address the listener's address
    * @param options options of the connection, without a payload
+   * @param more further bytes in the connect request
    * @return the connection
    * @throws ToolException if the listener has another purpose or version
    */
-  public Connection connect(URI address, ConnectionOptions options) {
-    return connect(address, options, new byte[0]);
-  }
-
-  /**
-   * Connects to a listener for this purpose, with further bytes in the connect request.
-   *
-   * @param address the listener's address
-   * @param options options of the connection, without a payload
-   * @param more the bytes
-   * @return the connection
-   * @throws ToolException if the listener has another purpose or version
-   */
-  public Connection connect(URI address, ConnectionOptions options, byte[] more) {
+  public Connection connect(URI address, ConnectionOptions options, byte... more) {
     Connection connection;
     try {
       connection = Ferrule.connect(address, options.toBuilder().payload(payload(more)).build());
@@ -150,11 +125,9 @@ public enum CommandHandshake {
       return "connection rejected: the server cannot do that, for the reason that it prints";
     }
     if (payload[PURPOSE] == purpose) {
-      return "protocol version mismatch: the peer has version "
-          + payload[VERSION]
-          + ", this command has version "
-          + version
-          + "; use the same release of ferrule on both sides";
+      return ("protocol version mismatch: the peer has version %s, this command has version %s; use"
+              + " the same release of ferrule on both sides")
+          .formatted(payload[VERSION], version);
     }
     for (CommandHandshake other : values()) {
       if (payload[PURPOSE] == other.purpose) {
@@ -165,26 +138,15 @@ public enum CommandHandshake {
   }
 
   /**
-   * Accepts a client with this purpose, and rejects any other.
-   *
-   * @param request the client's request
-   * @param problems receives one line if a client is not accepted
-   * @return the connection; empty if the client was rejected or has gone
-   */
-  public Optional<Connection> accept(ConnectionRequest request, Consumer<String> problems) {
-    return accept(request, new byte[0], problems);
-  }
-
-  /**
    * Accepts a client with this purpose, whatever follows in its request, and rejects any other.
    *
    * @param request the client's request
-   * @param answer bytes for the client, behind the payload
    * @param problems receives one line if a client is not accepted
+   * @param answer bytes for the client, behind the payload
    * @return the connection; empty if the client was rejected or has gone
    */
   public Optional<Connection> accept(
-      ConnectionRequest request, byte[] answer, Consumer<String> problems) {
+      ConnectionRequest request, Consumer<String> problems, byte... answer) {
     if (more(request.payload()).isEmpty()) {
       request.reject(payload());
       problems.accept(request.peer() + " rejected: not a client of " + listener);

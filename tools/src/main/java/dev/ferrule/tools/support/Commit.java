@@ -20,10 +20,8 @@ public final class Commit {
   private Commit() {}
 
   /**
-   * Returns the commit.
-   *
-   * @return its hash, with {@code -dirty} if the sources differed from it; empty if it was not
-   *     built in a checkout
+   * {@return the commit's hash, with {@code -dirty} if the sources differed from it; empty if this
+   * was not built in a checkout}
    */
   public static String name() {
     String property = System.getProperty(PROPERTY, "");

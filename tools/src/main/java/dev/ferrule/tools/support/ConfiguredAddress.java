@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An address with options, as given to a command.
@@ -20,10 +21,9 @@ import java.util.stream.Collectors;
 public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /**
-   * Parses an address.
+   * {@return the URI that a text is}
    *
    * @param text the URI
-   * @return the URI
    * @throws ToolException if it is not one
    */
   public static URI parse(String text) {
@@ -32,32 +32,27 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
     } catch (URISyntaxException e) {
       throw new ToolException(
           ExitCode.USAGE,
-          "'"
-              + text
-              + "' is not a valid address: "
-              + e.getReason()
-              + "; write a URI such as sm:///tmp/app",
+          "'%s' is not a valid address: %s; write a URI such as sm:///tmp/app"
+              .formatted(text, e.getReason()),
           e);
     }
   }
 
   /**
-   * Finds the provider of a scheme.
+   * {@return the provider of a scheme, whether or not it is available}
    *
-   * @param scheme the scheme of a URI
-   * @return the provider, whether or not it is available
+   * @param scheme the scheme of a URI, which may have none
    */
-  public static Optional<ProviderInfo> provider(String scheme) {
+  public static Optional<ProviderInfo> provider(@Nullable String scheme) {
     return Ferrule.providers().stream()
         .filter(candidate -> candidate.scheme().equalsIgnoreCase(scheme))
         .findFirst();
   }
 
   /**
-   * Finds the provider that the user has chosen.
+   * {@return the provider that the user has chosen, whether or not it is available}
    *
    * @param scheme the scheme of a URI
-   * @return the provider, whether or not it is available
    * @throws ToolException if there is none
    */
   public static ProviderInfo requiredProvider(String scheme) {
@@ -74,10 +69,9 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   }
 
   /**
-   * Returns the options, with those of the address's query.
+   * {@return the effective options, with those of the address's query}
    *
    * @param provider the provider of the address
-   * @return the effective options
    */
   public ConnectionOptions resolved(ProviderInfo provider) {
     return options.resolve(address, provider.options());
@@ -85,8 +79,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /** {@return the wait strategy of this endpoint, from query, options and default} */
   public WaitStrategy waitStrategy() {
-    return Optional.ofNullable(address.getScheme())
-        .flatMap(ConfiguredAddress::provider)
+    return provider(address.getScheme())
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))
         .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will fail
   }

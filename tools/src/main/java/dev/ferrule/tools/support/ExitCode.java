@@ -14,8 +14,6 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.ProviderUnavailableException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /** The exit codes of the {@code ferrule} command, on which scripts may rely. */
 public final class ExitCode {
@@ -49,70 +47,37 @@ public final class ExitCode {
 
   private ExitCode() {}
 
-  /** {@return the meaning of each code, in order, for the command's help} */
-  public static Map<String, String> descriptions() {
-    Map<String, String> codes = new LinkedHashMap<>();
-    codes.put(text(OK), "success");
-    codes.put(
-        text(FAILED), "a failure without a code of its own, such as a file that cannot be read");
-    codes.put(
-        text(USAGE),
-        "usage error: an invalid option, value or address, or a message that is too long");
-    codes.put(
-        text(NO_CONNECTION),
-        "no connection: connection refused (no listener), rejected or timed out, or another"
-            + " version");
-    codes.put(
-        text(CONNECTION_LOST),
-        "the connection ended too early: the peer died, closed it or violated the protocol");
-    codes.put(
-        text(NO_RESOURCE),
-        "out of resources: shared memory is full, a limit is reached, or the address is in"
-            + " use");
-    codes.put(
-        text(NO_PROVIDER),
-        "no provider for the address, or it does not work on this machine ('ferrule doctor')");
-    codes.put("130, 143", "ended by SIGINT (Ctrl-C) or SIGTERM");
-    codes.put(text(BROKEN_PIPE), "the reader of the output has gone, as after '| head'");
-    return codes;
-  }
-
-  private static String text(int code) {
-    return Integer.toString(code);
+  /** {@return the codes with their meanings, in order, as picocli takes them for the help} */
+  public static String[] descriptions() {
+    return new String[] {
+      "0:success",
+      "1:a failure without a code of its own, such as a file that cannot be read",
+      "2:usage error: an invalid option, value or address, or a message that is too long",
+      "3:no connection: connection refused (no listener), rejected or timed out, or another"
+          + " version",
+      "4:the connection ended too early: the peer died, closed it or violated the protocol",
+      "5:out of resources: shared memory is full, a limit is reached, or the address is in use",
+      "6:no provider for the address, or it does not work on this machine ('ferrule doctor')",
+      "130, 143:ended by SIGINT (Ctrl-C) or SIGTERM",
+      "141:the reader of the output has gone, as after '| head'"
+    };
   }
 
   /**
-   * Returns the exit code of a failure.
+   * {@return the exit code of a failure, never {@link #OK}}
    *
    * @param failure the exception
-   * @return the exit code, never {@link #OK}
    */
   public static int of(Throwable failure) {
-    if (failure instanceof ToolException tool) {
-      return tool.exitCode();
-    }
-    if (failure instanceof InvalidAddressException
-        || failure instanceof InvalidOptionException
-        || failure instanceof MessageTooLongException) {
-      return USAGE;
-    }
-    if (failure instanceof ConnectionRefusedException
-        || failure instanceof ConnectionRejectedException
-        || failure instanceof OperationTimeoutException
-        || failure instanceof VersionMismatchException) {
-      return NO_CONNECTION;
-    }
-    if (failure instanceof PeerLostException
-        || failure instanceof ConnectionClosedException
-        || failure instanceof ProtocolException) {
-      return CONNECTION_LOST;
-    }
-    if (failure instanceof ResourceExhaustedException || failure instanceof AddressInUseException) {
-      return NO_RESOURCE;
-    }
-    if (failure instanceof ProviderUnavailableException) {
-      return NO_PROVIDER;
-    }
-    return FAILED;
+    return switch (failure) {
+      case ToolException tool -> tool.exitCode();
+      case InvalidAddressException _, InvalidOptionException _, MessageTooLongException _ -> USAGE;
+      case ConnectionRefusedException _, ConnectionRejectedException _ -> NO_CONNECTION;
+      case OperationTimeoutException _, VersionMismatchException _ -> NO_CONNECTION;
+      case PeerLostException _, ConnectionClosedException _, ProtocolException _ -> CONNECTION_LOST;
+      case ResourceExhaustedException _, AddressInUseException _ -> NO_RESOURCE;
+      case ProviderUnavailableException _ -> NO_PROVIDER;
+      default -> FAILED;
+    };
   }
 }

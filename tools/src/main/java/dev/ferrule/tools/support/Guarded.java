@@ -27,11 +27,10 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * Guards a resource until it is closed.
+   * {@return the guard of a resource, to be closed instead of it}
    *
    * @param <T> the type of the resource
    * @param resource the resource, closed at once if the process is already ending
-   * @return its guard, to be closed instead of the resource
    */
   public static <T extends AutoCloseable> Guarded<T> of(T resource) {
     Guarded<T> guarded = new Guarded<>(resource);
@@ -47,10 +46,8 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * Returns whether the process is ending, so that failures are consequences of that and need not
-   * be reported.
-   *
-   * @return true once a signal or {@code System.exit} has started the shutdown
+   * {@return whether a signal or {@code System.exit} has started the shutdown, so that failures are
+   * consequences of that and need not be reported}
    */
   public static boolean exiting() {
     synchronized (OPEN) {

@@ -14,16 +14,16 @@ public final class Json {
   private Json() {}
 
   /**
-   * Formats a value.
+   * {@return the text of a value, terminated by a newline}
    *
-   * @param value the value
-   * @return its text, terminated by a newline
+   * @param value the value; properties that are null are omitted
    */
   public static String format(JsonElement value) {
     StringWriter text = new StringWriter();
     JsonWriter writer = new JsonWriter(text);
     writer.setIndent("  ");
     writer.setHtmlSafe(false);
+    writer.setSerializeNulls(false);
     try {
       new Gson().getAdapter(JsonElement.class).write(writer, value);
     } catch (IOException e) {

@@ -36,21 +36,28 @@ public final class Problems {
   }
 
   /**
-   * Makes a text one line that is safe for a terminal.
+   * {@return the message of a failure, or its name if it has none}
+   *
+   * @param failure the failure
+   */
+  public static String reason(Throwable failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+
+  /**
+   * {@return a text as one line that is safe for a terminal}
    *
    * @param text the text, such as the message of an exception, which may have none
-   * @return the line
    */
   public static String oneLine(@Nullable String text) {
     return PlainText.of(String.valueOf(text).strip().replaceAll("\\s*\\R\\s*", " "));
   }
 
   /**
-   * Removes the addresses that precede reasons, for servers which the command has started: the user
-   * has not given their addresses, and they differ between runs.
+   * {@return a text without the addresses that precede reasons, for servers which the command has
+   * started: the user has not given their addresses, and they differ between runs}
    *
    * @param problem the description
-   * @return the same without addresses
    */
   public static String withoutAddresses(String problem) {
     return ADDRESS.matcher(problem).replaceAll("");

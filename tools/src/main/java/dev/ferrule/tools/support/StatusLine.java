@@ -3,6 +3,7 @@ package dev.ferrule.tools.support;
 
 import java.io.PrintStream;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 
 /**
  * A status line on the standard error stream, if that is a terminal. It is drawn by the thread that
@@ -20,12 +21,7 @@ public final class StatusLine {
   private long shownNanos; // guarded by this, as is the next
   private boolean shown;
 
-  /**
-   * Creates a line.
-   *
-   * @param terminal the terminal
-   * @param width its width; empty if it is not a terminal, so that nothing is shown
-   */
+  /** Creates a line on a terminal of that width; without one, nothing is shown. */
   StatusLine(PrintStream terminal, OptionalInt width) {
     this.terminal = terminal;
     this.width = width;
@@ -48,11 +44,21 @@ public final class StatusLine {
    *
    * @param text a few words; cut off at the width of the terminal
    */
-  public synchronized void show(String text) {
+  public void show(String text) {
+    show(() -> text);
+  }
+
+  /**
+   * Replaces the text, unless it was replaced a moment ago.
+   *
+   * @param words returns the text, if it is shown
+   */
+  public synchronized void show(Supplier<String> words) {
     long now = System.nanoTime();
     if (width.isEmpty() || shown && now - shownNanos < LEAST_NANOS) {
       return;
     }
+    String text = words.get();
     int room = Math.max(0, width.getAsInt() - 1); // the last column would start another line
     terminal.print(ERASE + (text.length() > room ? text.substring(0, room) : text));
     terminal.flush();

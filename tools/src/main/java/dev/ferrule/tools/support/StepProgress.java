@@ -23,15 +23,6 @@ public final class StepProgress implements AutoCloseable {
   private long done;
   private String step = "";
 
-  /**
-   * Starts the progress.
-   *
-   * @param status the line to show it in
-   * @param log receives a line for each step if the status line is invisible
-   * @param task the name of the task
-   * @param total the number of steps
-   * @param done how many of them were done before
-   */
   StepProgress(StatusLine status, Consumer<String> log, String task, long total, long done) {
     this.status = status;
     this.log = log;

@@ -28,10 +28,8 @@ public final class Terminal {
   private Terminal() {}
 
   /**
-   * Returns the width for text: that of the terminal, up to a limit for readability. In a pipe, to
-   * a pager, that is the terminal of the standard error stream.
-   *
-   * @return a number of columns
+   * {@return the width for text: that of the terminal, up to a limit for readability. In a pipe, to
+   * a pager, that is the terminal of the standard error stream}
    */
   public static int textWidth() {
     OptionalInt output = width(STANDARD_OUTPUT);
@@ -51,11 +49,10 @@ public final class Terminal {
   }
 
   /**
-   * Returns whether a stream of this process is a pipe or a socket. Writing there fails only if the
-   * reader has gone.
+   * {@return whether a stream of this process is known to be a pipe or a socket, so that writing
+   * fails only if the reader has gone}
    *
    * @param descriptor the stream's file descriptor
-   * @return false also if unknown
    */
   public static boolean isPipe(int descriptor) {
     try {
@@ -68,10 +65,9 @@ public final class Terminal {
   }
 
   /**
-   * Returns the width of the terminal of a file descriptor.
+   * {@return the width of the terminal of a file descriptor, in columns; empty if it is none}
    *
    * @param descriptor the file descriptor
-   * @return its width in columns; empty if it is not a terminal
    */
   public static OptionalInt width(int descriptor) {
     if (isPipe(descriptor)) {

@@ -24,18 +24,6 @@ public final class TextTable {
     row.addAll(List.of(texts));
   }
 
-  /**
-   * Adds a cell to the current row if the table has its column.
-   *
-   * @param wanted whether the table has that column
-   * @param text the cell's text
-   */
-  public void cellIf(boolean wanted, String text) {
-    if (wanted) {
-      row.add(text);
-    }
-  }
-
   /** Ends the current row. */
   public void endRow() {
     rows.add(row);

@@ -72,8 +72,7 @@ class AllocationTest {
       Future<Connection> accepted = CompletableFuture.supplyAsync(listener::accept);
       try (Connection connection = Ferrule.connect(listener.uri(), options);
           Connection peer = accepted.get();
-          Session session =
-              new Session(peer, peer.receiver(), wait, new ServerLimits(1 << 20, true));
+          Session session = new Session(peer, false, wait, new ServerLimits(1 << 20, true));
           BenchClient client = new BenchClient(connection, wait);
           Arena arena = Arena.ofConfined()) {
         assertAllocatesNothing(session, loop.of(client, arena));

@@ -13,6 +13,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.SealedFile;
 import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -187,7 +188,7 @@ class HostileClientTest {
 
   private static boolean isFloor(Path descriptor) {
     try {
-      return Files.readSymbolicLink(descriptor).toString().contains("ferrule-floor");
+      return Files.readSymbolicLink(descriptor).toString().contains("memfd:" + SealedFile.NAME);
     } catch (IOException e) {
       return false;
     }
@@ -258,7 +259,7 @@ class HostileClientTest {
         Files.write(folder.resolve("precious"), new byte[Math.toIntExact(FloorFile.BYTES)]);
     try (FloorFile opened = descriptor(Posix.open(precious.toString(), Posix.O_RDWR, 0));
         FloorFile unsealed =
-            descriptor(Posix.memfdCreate("ferrule-floor", Posix.MFD_ALLOW_SEALING))) {
+            descriptor(Posix.memfdCreate(SealedFile.NAME, Posix.MFD_ALLOW_SEALING))) {
       assertThatThrownBy(opened::open).isInstanceOf(IOException.class);
       assertThatThrownBy(unsealed::open).isInstanceOf(IOException.class);
       assertThatThrownBy(() -> BareRing.ofClient(unsealed.path(), () -> {}).close())

@@ -77,7 +77,8 @@ class OneWayCallBenchTest {
     List<Result> results;
     try (Connections connections = Connections.oneWay(endpoint)) {
       BenchClient client = connections.clients().get(0);
-      results = new OneWayCallBench(client, new Subject("sm", "adaptive"), plan).run(Observer.NONE);
+      results =
+          new OneWayCallBench(client, new Subject("sm", "adaptive", 1, 1), plan).run(Observer.NONE);
     }
     assertThat(results)
         .extracting(Result::call)

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ResultTest {
 
   private static final OptionalDouble NONE = OptionalDouble.empty();
-  private static final Subject SUBJECT = new Subject("sm", "spin");
+  private static final Subject SUBJECT = new Subject("sm", "spin", 1, 1);
   private static final LatencySummary LATENCY =
       new LatencySummary(45, 50.5, 60, 90.25, 120, 20_123_456, 61.54321, 51, 10);
 

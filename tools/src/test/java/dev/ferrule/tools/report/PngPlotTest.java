@@ -3,6 +3,9 @@ package dev.ferrule.tools.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.awt.Shape;
+import java.awt.geom.Line2D;
+import java.awt.geom.Path2D;
 import java.awt.image.BufferedImage;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -33,11 +36,11 @@ class PngPlotTest {
   /** Returns the texts drawn on a plot. */
   private static List<String> texts(Plot plot) {
     List<String> texts = new ArrayList<>();
-    new PlotLayout(plot, PlotLayout.Shape.WIDE)
+    new PlotLayout(plot, PlotLayout.Dimensions.WIDE)
         .draw(
             new PlotLayout.Surface() {
               @Override
-              public void grid(double fromX, double fromY, double toX, double toY) {}
+              public void grid(Line2D line) {}
 
               @Override
               public void text(double left, double base, PlotLayout.Anchor anchor, String text) {
@@ -50,13 +53,13 @@ class PngPlotTest {
               }
 
               @Override
-              public void line(Plot.Curve curve, List<double[]> points) {}
+              public void line(Plot.Curve curve, Path2D line) {}
 
               @Override
-              public void spread(Plot.Curve curve, double left, double low, double high) {}
+              public void spread(Plot.Curve curve, Path2D range) {}
 
               @Override
-              public void dot(Plot.Curve curve, double left, double top, String word) {}
+              public void dot(Plot.Curve curve, Shape dot, String word) {}
             });
     return texts;
   }

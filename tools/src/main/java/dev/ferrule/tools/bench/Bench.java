@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures in rounds, after a warm-up. The rounds of several measurements are interleaved, so that
+ * disturbances affect all of them alike.
+ */
+public abstract class Bench {
+
+  final Subject subject;
+  final Plan plan;
+
+  Bench(Subject subject, Plan plan) {
+    this.subject = subject;
+    this.plan = plan;
+  }
+
+  /** The measurement of one size, extended by each round. */
+  interface Measurement {
+
+    /** Returns what is measured, such as {@code 64 bytes}. */
+    String name();
+
+    /** Warms up; the loops are not compiled yet if this is the first measurement. */
+    void warmUp(boolean first);
+
+    /** Measures the round with that index. */
+    void round(int index);
+
+    /** Returns the results of the rounds so far; empty before the first one. */
+    List<Result> results();
+  }
+
+  /**
+   * Measures, in the calling thread, and in the other sender threads if there are any.
+   *
+   * @return the results, by size
+   */
+  public final List<Result> run() {
+    return run(Observer.NONE);
+  }
+
+  /**
+   * Measures, in the calling thread, and in the other sender threads if there are any.
+   *
+   * @param observer receives the progress
+   * @return the results, by size
+   */
+  public abstract List<Result> run(Observer observer);
+
+  /** Runs measurements together; returns their results after those of earlier ones. */
+  final List<Result> run(
+      List<? extends Measurement> together, List<Result> earlier, Observer observer) {
+    for (Measurement measurement : together) {
+      observer.progress("warming up, " + measurement.name(), () -> earlier);
+      measurement.warmUp(earlier.isEmpty() && measurement == together.get(0));
+    }
+    for (int round = 0; round < plan.rounds(); round++) {
+      for (Measurement measurement : together) {
+        measurement.round(round);
+        observer.progress(
+            "round " + (round + 1) + " of " + plan.rounds() + ", " + measurement.name(),
+            () -> results(together, earlier));
+      }
+    }
+    return results(together, earlier);
+  }
+
+  private static List<Result> results(List<? extends Measurement> together, List<Result> earlier) {
+    List<Result> results = new ArrayList<>(earlier);
+    together.forEach(measurement -> results.addAll(measurement.results()));
+    return results;
+  }
+}

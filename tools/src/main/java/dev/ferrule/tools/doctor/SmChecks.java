@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.doctor;
+
+import dev.ferrule.posix.FileSystemStatus;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
+import dev.ferrule.tools.support.ChildProcess;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Checks what the transport over shared memory needs, or can use. */
+final class SmChecks {
+
+  private static final String SHARED_MEMORY = "shared memory";
+  private static final Path DIRECTORY = Path.of("/dev/shm");
+  private static final long RAMFS_MAGIC = 0x858458f6L;
+  private static final long SMALL_BYTES = 64L << 20;
+  private static final long LITTLE_FREE_BYTES = 32L << 20;
+  private static final double MEBIBYTE = 1 << 20;
+
+  private static final String CMA = "CMA";
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Path YAMA = Path.of("/proc/sys/kernel/yama/ptrace_scope");
+  private static final Path STATUS = Path.of("/proc/self/status");
+
+  private static final String KNEM = "KNEM";
+  private static final Path KNEM_DEVICE = Path.of("/dev/knem");
+  private static final long GET_INFO = 0x40104b10L;
+  private static final int INFO_BYTES = 16;
+  private static final int ABI = 0xd;
+
+  private SmChecks() {}
+
+  /** Checks for a tmpfs with free space. */
+  static Finding sharedMemory() {
+    if (!Files.isDirectory(DIRECTORY)) {
+      return Finding.warn(
+          SHARED_MEMORY,
+          DIRECTORY + " does not exist; files on other file systems are written back to disk",
+          "mount -t tmpfs -o mode=1777 tmpfs "
+              + DIRECTORY
+              + ", or use the directory of another tmpfs in sm:///DIRECTORY");
+    }
+    if (!Files.isWritable(DIRECTORY)) {
+      return Finding.warn(SHARED_MEMORY, DIRECTORY + " is not writable", "chmod 1777 " + DIRECTORY);
+    }
+    try {
+      return judge(Posix.statfs(DIRECTORY.toString()));
+    } catch (PosixException e) {
+      return Finding.warn(SHARED_MEMORY, "statfs of " + DIRECTORY + " failed", "");
+    }
+  }
+
+  private static Finding judge(FileSystemStatus found) {
+    if (found.type() != Posix.TMPFS_MAGIC && found.type() != RAMFS_MAGIC) {
+      return Finding.warn(
+          SHARED_MEMORY,
+          String.format(
+              Locale.ROOT,
+              "%s is not a tmpfs (type %#x): its files are written back to disk",
+              DIRECTORY,
+              found.type()),
+          "mount -t tmpfs -o mode=1777 tmpfs " + DIRECTORY);
+    }
+    String sizes =
+        String.format(
+            Locale.ROOT,
+            "%s is a tmpfs of %.0f MiB, %.0f MiB free",
+            DIRECTORY,
+            found.size() / MEBIBYTE,
+            found.free() / MEBIBYTE);
+    if (found.size() <= SMALL_BYTES) {
+      return Finding.warn(
+          SHARED_MEMORY,
+          sizes
+              + "; this is the default of containers, enough for a few connections with"
+              + " the default options (8.5 MiB each; a smaller maxMessage takes less)",
+          "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
+              + " Memory on "
+              + DIRECTORY);
+    }
+    return found.free() < LITTLE_FREE_BYTES
+        ? Finding.warn(
+            SHARED_MEMORY,
+            sizes,
+            "remove unneeded files from "
+                + DIRECTORY
+                + ", or mount -o remount,size=2g "
+                + DIRECTORY)
+        : Finding.ok(SHARED_MEMORY, sizes);
+  }
+
+  /**
+   * Checks whether one process may read another's memory (cross memory attach). A child process
+   * reads this one, which needs the same permission as between unrelated processes; a parent may
+   * always trace its children.
+   */
+  static Finding crossMemoryAttach() {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment word = arena.allocate(ValueLayout.JAVA_LONG);
+      long secret = ThreadLocalRandom.current().nextLong();
+      word.set(ValueLayout.JAVA_LONG, 0, secret);
+      String answer = askChild(word.address());
+      return answer.equals(CmaProbe.success(secret))
+          ? Finding.ok(CMA, "one process can read another's memory (process_vm_readv)")
+          : Finding.warn(
+              CMA, "process_vm_readv failed: " + answer + "; messages do not need it", fix(answer));
+    } catch (ToolException e) {
+      return Finding.warn(CMA, "unknown: " + e.getMessage(), "");
+    }
+  }
+
+  private static String askChild(long address) {
+    List<String> arguments =
+        List.of("cma-probe", Long.toString(ProcessHandle.current().pid()), Long.toString(address));
+    try (ChildProcess child = ChildProcess.start(arguments, line -> {})) {
+      return child.awaitAnswer(TIMEOUT);
+    }
+  }
+
+  private static String fix(String answer) {
+    if (answer.contains("ENOSYS")) {
+      return "use a kernel with CONFIG_CROSS_MEMORY_ATTACH";
+    }
+    String scope = read(YAMA).strip();
+    if (scope.matches("[1-3]")) {
+      return "sysctl kernel.yama.ptrace_scope=0 (now " + scope + "), or the capability SYS_PTRACE";
+    }
+    return read(STATUS).lines().anyMatch(line -> line.matches("Seccomp:\\s+2"))
+        ? "docker run --cap-add=SYS_PTRACE (its seccomp profile refuses otherwise), and"
+            + " --pid=container:NAME between containers"
+        : "run both processes as the same user, or give this one the capability SYS_PTRACE";
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** Checks the KNEM driver, an optional way to copy between processes. */
+  static Finding knem() {
+    if (!Files.exists(KNEM_DEVICE)) {
+      return Finding.warn(
+          KNEM,
+          KNEM_DEVICE + " does not exist; messages do not need it",
+          "only for rma=knem: build and load the KNEM module");
+    }
+    int descriptor = Posix.tryOpen(KNEM_DEVICE.toString(), Posix.O_RDWR, 0);
+    if (descriptor < 0) {
+      return Finding.warn(KNEM, KNEM_DEVICE + " cannot be opened", "chmod a+rw " + KNEM_DEVICE);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info = arena.allocate(INFO_BYTES, Integer.BYTES);
+      if (Posix.ioctl(descriptor, GET_INFO, info) != 0) {
+        return Finding.warn(
+            KNEM, KNEM_DEVICE + " is not KNEM's: wrong answer", "reload the KNEM module");
+      }
+      int abi = info.get(ValueLayout.JAVA_INT, 0);
+      return abi == ABI
+          ? Finding.ok(
+              KNEM, KNEM_DEVICE + " with ABI " + abi + "; used with rma=knem on both sides")
+          : Finding.warn(
+              KNEM,
+              KNEM_DEVICE + " has ABI " + abi + ", but " + ABI + " is needed",
+              "load a KNEM module of version 1.1 or later");
+    } finally {
+      Posix.close(descriptor);
+    }
+  }
+}
