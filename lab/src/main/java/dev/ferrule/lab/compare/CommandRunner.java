@@ -19,14 +19,7 @@ public final class CommandRunner {
 
   private CommandRunner() {}
 
-  /**
-   * Runs a command and ends the process.
-   *
-   * @param command the command
-   * @param name its name, with which problems begin
-   * @param program the command line with which a user runs it
-   * @param arguments the command line
-   */
+  /** Runs a command and ends the process. */
   public static void exit(Object command, String name, String program, String... arguments) {
     LogLines.install(name);
     System.exit(
@@ -41,16 +34,8 @@ public final class CommandRunner {
   }
 
   /**
-   * Runs a command within this process.
-   *
-   * @param command the command
-   * @param name its name, with which problems begin
-   * @param program the command line with which a user runs it
-   * @param out receives the results
-   * @param err receives progress and problems
-   * @param look how help texts are displayed
-   * @param arguments the command line
-   * @return its exit code
+   * Runs a command within this process and returns its exit code. Problems begin with the name;
+   * {@code program} is the command line with which a user runs it.
    */
   public static int run(
       Object command,

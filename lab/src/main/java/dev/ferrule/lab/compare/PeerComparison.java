@@ -35,13 +35,8 @@ public final class PeerComparison {
   private final Consumer<String> progress;
 
   /**
-   * Creates a comparison.
-   *
-   * @param ours the name of the competitor with which the others are compared
-   * @param competitors the competitors, in the order of measurement
-   * @param measures what to measure
-   * @param schedule how much to measure
-   * @param progress receives one line for each step and each problem
+   * Creates a comparison with the competitor {@code ours}; the competitors are in the order of
+   * measurement. {@code progress} receives one line for each step and each problem.
    */
   public PeerComparison(
       String ours,
@@ -56,11 +51,6 @@ public final class PeerComparison {
     this.progress = progress;
   }
 
-  /**
-   * Measures.
-   *
-   * @return the results
-   */
   public Comparison run() {
     Instant start = Instant.now();
     OptionalDouble loadBefore = Noise.loadAverage();

@@ -11,13 +11,7 @@ public final class PeerExperiments {
 
   private PeerExperiments() {}
 
-  /**
-   * Returns experiments that compare one of Ferrule's transports with others.
-   *
-   * @param scheme the transport's scheme
-   * @param quick whether to measure fewer points
-   * @return the experiments; none if there is nothing to compare that transport with
-   */
+  /** Returns experiments that compare one of Ferrule's transports with others. */
   public static List<Experiment> of(String scheme, boolean quick) {
     return Arrays.stream(ComparedProvider.values())
         .filter(field -> field.ours().equals(scheme))

@@ -24,17 +24,7 @@ final class PeerTask implements Task {
   private final RunningCompetitor.Setting setting;
   private final Schedule schedule;
 
-  /**
-   * Creates a task.
-   *
-   * @param provider the provider whose comparison this is part of
-   * @param competitor the competitor
-   * @param version the version measured
-   * @param floor determines the placement of the processors; empty for messages that do not travel
-   *     by cache lines
-   * @param setting the measurement
-   * @param schedule the duration
-   */
+  /** Creates a task; without a floor, messages do not travel by cache lines. */
   PeerTask(
       String provider,
       Competitor competitor,

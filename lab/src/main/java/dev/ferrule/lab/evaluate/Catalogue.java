@@ -94,13 +94,6 @@ public final class Catalogue {
   private final boolean quick;
   private final Processors processors;
 
-  /**
-   * Creates the catalogue of a provider.
-   *
-   * @param provider the provider
-   * @param quick whether to measure fewer points
-   * @param processors the processors of both sides
-   */
   public Catalogue(ProviderInfo provider, boolean quick, Processors processors) {
     this.provider = provider;
     this.quick = quick;
@@ -140,9 +133,6 @@ public final class Catalogue {
   /**
    * Returns whether messages of a provider complete only when acknowledged, so that an option
    * limits the number of incomplete ones.
-   *
-   * @param provider the provider
-   * @return whether it has that option
    */
   public static boolean isAcknowledged(ProviderInfo provider) {
     return has(provider, UNACKED);

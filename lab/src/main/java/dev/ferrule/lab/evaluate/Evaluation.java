@@ -41,14 +41,8 @@ public final class Evaluation {
   private boolean started; // whether the journal has a point of this run
 
   /**
-   * Creates an evaluation.
-   *
-   * @param folder the folder of the journal and the report
-   * @param effort how much to measure
-   * @param providers the schemes of the providers measured
-   * @param acknowledged those whose messages are complete only when acknowledged
-   * @param all every experiment of the report
-   * @param version the version measured, for the report
+   * Creates an evaluation of all experiments of the report, which shows the version measured. The
+   * messages of {@code acknowledged} providers are complete only when acknowledged.
    */
   public Evaluation(
       Path folder,
@@ -87,13 +81,9 @@ public final class Evaluation {
   }
 
   /**
-   * Measures what the journal does not contain yet.
-   *
-   * @param chosen the ids of the experiments to run; the others are only shown
-   * @param servers starts the servers
-   * @param problems receives one line for each failure of a point, after which the others are still
-   *     measured; and without a terminal, one for each completed measurement
-   * @return the report, and what it lacks of the chosen experiments
+   * Measures what the journal does not contain yet of the chosen experiments; the others are only
+   * shown. {@code problems} receives one line for each failure of a point, after which the others
+   * are still measured; and without a terminal, one for each completed measurement.
    */
   public Outcome run(Set<String> chosen, Servers servers, Consumer<String> problems) {
     this.begun = machines(servers);

@@ -8,25 +8,12 @@ import java.util.Optional;
 /** A question, the points that answer it, and the presentation of the answer. */
 public interface Experiment {
 
-  /**
-   * Returns the id for {@code --only}.
-   *
-   * @return a short word, the same for all providers
-   */
+  /** Returns a short word for {@code --only}, the same for all providers. */
   String id();
 
-  /**
-   * Returns the provider measured.
-   *
-   * @return a provider's scheme
-   */
   String provider();
 
-  /**
-   * Returns the title.
-   *
-   * @return a line for the report and for {@code --list}
-   */
+  /** Returns a line for the report and for {@code --list}. */
   String title();
 
   /**
@@ -39,10 +26,7 @@ public interface Experiment {
   List<Task> tasks();
 
   /**
-   * Returns why there is nothing to show.
-   *
-   * @param records all measurements so far
-   * @return the reason; empty if any point was measured, or was tried and failed
+   * Returns why there is nothing to show; empty if any point was measured, or was tried and failed.
    */
   default Optional<String> leftOut(Records records) {
     if (obstacle().isPresent()) {
@@ -53,12 +37,6 @@ public interface Experiment {
     return tried ? Optional.empty() : Optional.of("not measured yet, or excluded by --only");
   }
 
-  /**
-   * Returns the report's section about this.
-   *
-   * @param records all measurements so far, which may be incomplete
-   * @param models the fitted models
-   * @return a section of the report
-   */
+  /** Returns the report's section about the measurements so far, which may be incomplete. */
   Section section(Records records, Models models);
 }

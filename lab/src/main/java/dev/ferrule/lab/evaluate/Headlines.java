@@ -36,13 +36,8 @@ final class Headlines {
   }
 
   /**
-   * Summarizes the measurements.
-   *
-   * @param experiments all experiments
-   * @param records the measurements
-   * @param machine the facts of the machine
-   * @param left the number of measurements still to be made
-   * @return a headline for each provider with a figure of its messages
+   * Returns a headline for each provider with a figure of its messages; {@code left} measurements
+   * are still to be made.
    */
   static List<Headline> of(
       List<Experiment> experiments, Records records, JsonObject machine, long left) {

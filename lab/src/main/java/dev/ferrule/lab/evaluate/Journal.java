@@ -48,11 +48,8 @@ final class Journal implements AutoCloseable {
   }
 
   /**
-   * Opens a journal, or creates one.
-   *
-   * @param file its path
-   * @param settings what must be equal in all runs of one journal
-   * @throws ToolException if the file has points of other settings, is not a journal, or is in use
+   * Opens a journal, or creates one. Fails if the file has points of other settings, is not a
+   * journal, or is in use.
    */
   static Journal open(Path file, JsonObject settings) {
     @Nullable FileChannel channel = null;

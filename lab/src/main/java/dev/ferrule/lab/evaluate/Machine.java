@@ -86,12 +86,7 @@ public final class Machine {
 
   private Machine() {}
 
-  /**
-   * Collects the facts.
-   *
-   * @param version the version of Ferrule
-   * @return the facts
-   */
+  /** Collects the facts, with the version of Ferrule. */
   public static Machine look(String version) {
     Machine machine = new Machine();
     machine.put("host", text(HOST_NAME));
@@ -200,11 +195,7 @@ public final class Machine {
     return identity;
   }
 
-  /**
-   * Returns the facts by name, and below {@code raw} those that programs need.
-   *
-   * @return a new object
-   */
+  /** Returns the facts by name, and below {@code raw} those that programs need. */
   public JsonObject json() {
     JsonObject object = new JsonObject();
     facts.forEach(object::addProperty);
@@ -212,12 +203,7 @@ public final class Machine {
     return object;
   }
 
-  /**
-   * Returns the load average of the last minute when a measurement began.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return the load average; empty if unknown
-   */
+  /** Returns the load average of the last minute when a measurement began; empty if unknown. */
   static OptionalDouble loadOf(JsonObject machine) {
     return raw(machine, RAW_LOAD)
         .filter(JsonPrimitive::isNumber)
@@ -226,10 +212,8 @@ public final class Machine {
   }
 
   /**
-   * Returns the number of a machine's processors that a measurement could use.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return the number; that of this machine if unknown
+   * Returns the number of a machine's processors that a measurement could use; that of this machine
+   * if unknown.
    */
   static int processorsOf(JsonObject machine) {
     return raw(machine, RAW_PROCESSORS)
@@ -238,12 +222,7 @@ public final class Machine {
         .orElseGet(() -> Affinity.allowed().size());
   }
 
-  /**
-   * Returns whether the processors of a measurement were emulated.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return false also if unknown
-   */
+  /** Returns whether the processors of a measurement are known to be emulated. */
   static boolean isEmulated(JsonObject machine) {
     return raw(machine, RAW_EMULATED).map(JsonPrimitive::getAsBoolean).orElse(false);
   }

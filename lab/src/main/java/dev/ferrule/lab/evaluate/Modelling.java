@@ -53,13 +53,8 @@ final class Modelling {
   private final Map<String, List<LackOfFit.Point>> fitted = new HashMap<>(); // by provider
 
   /**
-   * Fits the models.
-   *
-   * @param experiments all experiments; their series for the model are used
-   * @param records the measurements
-   * @param modelled the providers to fit a model for
-   * @param acknowledged the providers whose messages are complete when acknowledged
-   * @param complete whether nothing is left to measure: a comparison of models takes seconds
+   * Fits the models of the providers {@code modelled}; compares them with others if all is measured
+   * ({@code complete}), as that takes seconds.
    */
   Modelling(
       List<Experiment> experiments,

@@ -18,12 +18,7 @@ public final class Models {
     fits.put(provider, fit);
   }
 
-  /**
-   * Returns a provider's model.
-   *
-   * @param provider its scheme
-   * @return the fit; empty if there are too few measurements for one
-   */
+  /** Returns a provider's model; empty if there are too few measurements for one. */
   public Optional<FitResult> of(String provider) {
     return Optional.ofNullable(fits.get(provider));
   }

@@ -25,11 +25,7 @@ public final class Placement {
   private final List<LineSpan> all;
   private final Optional<LineSpan> usual;
 
-  /**
-   * Determines the placement of most rounds.
-   *
-   * @param results the figures of the rounds; those without a line do not count
-   */
+  /** Determines the placement of most rounds; those without a line do not count. */
   Placement(Collection<JsonObject> results) {
     all = spans(results);
     usual = LineSpan.usual(all);
@@ -52,21 +48,14 @@ public final class Placement {
   }
 
   /**
-   * Returns whether the processors were migrated during a measurement.
-   *
-   * @param result its figures
-   * @return true if the line's latency changed; false also if it was not measured
+   * Returns whether the line's latency shows that the processors were migrated during a
+   * measurement.
    */
   static boolean moved(JsonObject result) {
     return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
   }
 
-  /**
-   * Returns the line's latency, in nanoseconds.
-   *
-   * @param results the figures of rounds
-   * @return the mean; empty if it was not measured
-   */
+  /** Returns the line's mean latency in nanoseconds; empty if it was not measured. */
   static Optional<Double> lineNanos(Collection<JsonObject> results) {
     List<LineSpan> spans = spans(results);
     return spans.isEmpty()
@@ -75,21 +64,16 @@ public final class Placement {
   }
 
   /**
-   * Returns whether the processors stayed in the placement of most rounds.
-   *
-   * @param result the figures of a round
-   * @return true if they did, if the line was not measured, or if there is no such placement
+   * Returns whether the processors stayed in the placement of most rounds; true also if the line
+   * was not measured, or if there is no such placement.
    */
   boolean isUsual(JsonObject result) {
     return usual.isEmpty() || span(result).map(span -> span.isWithin(usual.get())).orElse(true);
   }
 
   /**
-   * Returns the rounds of a point that count.
-   *
-   * @param results all of its rounds
-   * @return those of the usual placement; if there are none, those of this point's most frequent
-   *     placement; if it was migrated in all of them, all
+   * Returns those rounds of a point that count: those of the usual placement; if there are none,
+   * those of this point's most frequent placement; if it was migrated in all of them, all.
    */
   List<JsonObject> counting(Collection<JsonObject> results) {
     List<JsonObject> here = results.stream().filter(this::isUsual).toList();

@@ -119,12 +119,7 @@ public final class Records {
     return entry != null && entry.rounds.containsKey(round);
   }
 
-  /**
-   * Returns why a task could not be measured.
-   *
-   * @param task the task
-   * @return the reason; empty if it was measured, or not tried yet
-   */
+  /** Returns why a task could not be measured; empty if it was, or was not tried yet. */
   public Optional<String> failure(Task task) {
     Entry entry = entries.get(task.description().toString());
     return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
@@ -143,11 +138,7 @@ public final class Records {
         : OptionalDouble.empty();
   }
 
-  /**
-   * Returns the number of rounds of any task.
-   *
-   * @return the number of the last round
-   */
+  /** Returns the number of the last round of any task. */
   public int rounds() {
     return entries.values().stream()
         .filter(entry -> !entry.rounds.isEmpty())
@@ -156,14 +147,7 @@ public final class Records {
         .orElse(0);
   }
 
-  /**
-   * Returns a metric of a task in each round that counts.
-   *
-   * @param task the task
-   * @param metric its name
-   * @return the values of the rounds that have it; without those measured in another placement, if
-   *     there are others
-   */
+  /** Returns the values of a metric in the rounds that count and have it. */
   public List<Double> values(Task task, String metric) {
     return values(counting(task), metric);
   }
@@ -206,13 +190,8 @@ public final class Records {
   }
 
   /**
-   * Returns the ratio of the medians of two tasks.
-   *
-   * @param dividend the dividend
-   * @param divisor the divisor
-   * @param metric the name of the figure
-   * @return the quotient of the two medians; empty if either was not measured, or only in another
-   *     placement than most rounds of the experiment
+   * Returns the quotient of the medians of two tasks; empty if either was not measured, or only in
+   * another placement than most rounds of the experiment.
    */
   public OptionalDouble ratio(Task dividend, Task divisor, String metric) {
     return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
@@ -220,24 +199,12 @@ public final class Records {
         : OptionalDouble.empty();
   }
 
-  /**
-   * Returns the median of a metric over the rounds that count.
-   *
-   * @param task the task
-   * @param metric its name
-   * @return the median; empty if no round has it
-   */
+  /** Returns the median of a metric over the rounds that count; empty if none has it. */
   public OptionalDouble median(Task task, String metric) {
     return Medians.of(values(task, metric));
   }
 
-  /**
-   * Returns the spread of the rounds.
-   *
-   * @param task the task
-   * @param metric the figure
-   * @return the maximum over the minimum; empty for fewer than two rounds
-   */
+  /** Returns the maximum over the minimum of the rounds; empty for fewer than two. */
   public OptionalDouble spread(Task task, Metric metric) {
     double[] values = values(task, metric).stream().mapToDouble(Double::doubleValue).toArray();
     double least = Arrays.stream(values).min().orElse(0);

@@ -65,13 +65,8 @@ final class ReportFolder {
   }
 
   /**
-   * Writes all files anew.
-   *
-   * @param experiments all experiments
-   * @param records the measurements
-   * @param modelling the fitted models
-   * @param machine the facts of the machine
-   * @param left the number of measurements still to be made, which the report shows unless it is 0
+   * Writes all files anew; the report shows the number of measurements still to be made, unless it
+   * is 0.
    */
   void write(
       List<Experiment> experiments,

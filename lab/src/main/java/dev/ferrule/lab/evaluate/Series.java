@@ -35,15 +35,7 @@ public record Series(
    */
   public record Sample(double x, Task task) {}
 
-  /**
-   * Creates a measured line without a model.
-   *
-   * @param name its name in the legend
-   * @param colour its colour
-   * @param metric the figure of its tasks that is shown
-   * @param samples its points
-   * @return the series
-   */
+  /** Creates a measured line without a model. */
   public static Series measured(String name, int colour, Metric metric, List<Sample> samples) {
     return new Series(name, colour, Plot.Style.MEASURED, metric, Model.NONE, samples);
   }

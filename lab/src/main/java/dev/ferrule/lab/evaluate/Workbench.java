@@ -82,13 +82,6 @@ public final class Workbench implements AutoCloseable {
   private @Nullable NeededConnections connected;
   private @Nullable Floor line; // of the connection, if its messages travel by cache lines
 
-  /**
-   * Creates a workbench.
-   *
-   * @param effort how much to measure at each point
-   * @param starter starts the servers
-   * @param problems receives the servers' error output, by line
-   */
   public Workbench(Effort effort, Servers starter, Consumer<String> problems) {
     this(effort, starter, problems, PATIENCE);
   }
@@ -143,13 +136,8 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Returns a resource of other tasks, created on first use. No thread of Ferrule spins meanwhile.
-   *
-   * @param <T> its type
-   * @param key identifies the resource
-   * @param type its class
-   * @param maker creates it
-   * @return the same for each call with that key, until it is {@linkplain #dismiss dismissed}
+   * Returns a resource of other tasks, created on first use; the same for each call with that key,
+   * until it is {@linkplain #dismiss dismissed}. No thread of Ferrule spins meanwhile.
    */
   public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
     disconnect();
@@ -162,11 +150,7 @@ public final class Workbench implements AutoCloseable {
     List.copyOf(guests.keySet()).forEach(this::dismiss);
   }
 
-  /**
-   * Closes a resource of other tasks after a failure, since its state is unknown.
-   *
-   * @param key identifies the resource
-   */
+  /** Closes a resource of other tasks after a failure, since its state is unknown. */
   public void dismiss(Object key) {
     AutoCloseable guest = guests.remove(key);
     if (guest != null) {
@@ -178,11 +162,7 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the consumer of warnings.
-   *
-   * @return receives one line for each problem that is not a failure
-   */
+  /** Returns what receives one line for each problem that is not a failure. */
   public Consumer<String> problems() {
     return problems;
   }

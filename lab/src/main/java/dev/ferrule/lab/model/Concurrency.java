@@ -26,12 +26,7 @@ public record Concurrency(
     }
   }
 
-  /**
-   * Returns one connection, with a processor on each side.
-   *
-   * @param load its load
-   * @return the smallest concurrency
-   */
+  /** Returns one connection, with a processor on each side. */
   public static Concurrency of(Load load) {
     return new Concurrency(load, 1, 1, 1, Processors.unlimited());
   }

@@ -44,15 +44,7 @@ public record Estimate(
     GIVEN
   }
 
-  /**
-   * Returns a value without a confidence interval.
-   *
-   * @param parameter the parameter
-   * @param value its value
-   * @param source its source
-   * @param note a remark, or empty
-   * @return the estimate
-   */
+  /** Returns a value without a confidence interval. */
   public static Estimate bare(Parameter parameter, double value, Source source, String note) {
     return new Estimate(
         parameter,

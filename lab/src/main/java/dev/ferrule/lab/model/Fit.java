@@ -43,14 +43,7 @@ public final class Fit {
     free.addAll(wanted);
   }
 
-  /**
-   * Finds the parameters.
-   *
-   * @param observations measurements of several sizes
-   * @param calls the parameters that were timed individually
-   * @param acknowledged see {@link PerformanceModel}
-   * @return the parameters; empty if there are too few measurements
-   */
+  /** Finds the parameters that were not timed; empty if there are too few measurements. */
   public static Optional<FitResult> of(
       List<Observation> observations, List<TimedCall> calls, boolean acknowledged) {
     long sizes =

@@ -71,14 +71,7 @@ final class FitProblem {
     this.alone = free.indexOf(Parameter.BYTE_ALONE);
   }
 
-  /**
-   * Creates a problem.
-   *
-   * @param observations the measurements
-   * @param acknowledged see {@link PerformanceModel}
-   * @param known the parameters whose values are given
-   * @param free the parameters to find, including both cards and {@code G_alone}
-   */
+  /** Creates a problem whose free parameters include both cards and {@code G_alone}. */
   FitProblem(
       List<Observation> observations,
       boolean acknowledged,
@@ -87,12 +80,7 @@ final class FitProblem {
     this(observations, acknowledged, known, free, List.of());
   }
 
-  /**
-   * Returns the problem that a fit has solved.
-   *
-   * @param observations the measurements
-   * @param fit the fit, whose measured parameters are known
-   */
+  /** Returns the problem that a fit has solved, whose measured parameters are known. */
   static FitProblem of(List<Observation> observations, FitResult fit) {
     Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
     List<Parameter> free = new ArrayList<>();
@@ -108,11 +96,9 @@ final class FitProblem {
   }
 
   /**
-   * Returns the problem with the timed parameters free, too, but held near their measured values.
-   *
-   * @param timed the estimates of these parameters, with their errors
-   * @param weight the deviation of a measurement, as a logarithm, that counts as much as one
-   *     standard error of a parameter
+   * Returns the problem with the timed parameters free, too, but held near their measured values:
+   * one standard error counts as much as a measurement that is off by {@code weight}, as a
+   * logarithm.
    */
   FitProblem relaxed(Collection<Estimate> timed, double weight) {
     Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);

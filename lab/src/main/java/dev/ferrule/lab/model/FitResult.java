@@ -28,20 +28,12 @@ public record FitResult(
 
   /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
-   *
-   * @param load how messages are sent
-   * @return the slowest stage
    */
   public Stage bottleneck(Load load) {
     return bottleneck(Concurrency.of(load));
   }
 
-  /**
-   * Returns the slowest stage for several connections.
-   *
-   * @param concurrency the connections
-   * @return the slowest stage
-   */
+  /** The same for several connections. */
   public Stage bottleneck(Concurrency concurrency) {
     Stage stage = model.bottleneck(concurrency);
     return stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : stage;

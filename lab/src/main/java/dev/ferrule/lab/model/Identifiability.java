@@ -158,12 +158,9 @@ final class Identifiability {
   }
 
   /**
-   * Returns the directions of the predictions in which the parameters move them: as many as there
-   * are parameters, or combinations of them, on which the measurements depend.
-   *
-   * @param problem the problem
-   * @param best its best point
-   * @return columns of length 1, orthogonal to each other
+   * Returns the directions of the predictions in which the parameters move them, as orthogonal
+   * columns of length 1: as many as there are parameters, or combinations of them, on which the
+   * measurements depend.
    */
   static List<RealMatrix> directions(FitProblem problem, double[] best) {
     SingularValueDecomposition decomposition =

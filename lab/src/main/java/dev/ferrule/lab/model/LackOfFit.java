@@ -68,11 +68,8 @@ public record LackOfFit(List<Part> parts) {
   }
 
   /**
-   * Compares the deviations of a model with the noise.
-   *
-   * @param points the points that the model was fitted to
-   * @param fit the model
-   * @return the comparison; empty without a second round, or with no more points than parameters
+   * Compares the deviations of a model with the noise; empty without a second round, or with no
+   * more points than parameters.
    */
   public static Optional<LackOfFit> of(List<Point> points, FitResult fit) {
     if (points.stream().allMatch(point -> point.rounds().size() < 2)) {
@@ -95,11 +92,7 @@ public record LackOfFit(List<Part> parts) {
     return parts.stream().anyMatch(Part::isNoisy);
   }
 
-  /**
-   * Describes the comparison.
-   *
-   * @return a sentence
-   */
+  /** Describes the comparison in a sentence. */
   public String text() {
     if (!isExplained()) {
       return "The model does not fit: its predictions are off by more than the noise of the rounds"

@@ -25,12 +25,6 @@ public record Observation(Kind kind, Load load, double nanos) {
     }
   }
 
-  /**
-   * Returns a model's prediction of it.
-   *
-   * @param model the model
-   * @return nanoseconds
-   */
   public double predictedBy(PerformanceModel model) {
     return kind == Kind.LATENCY ? model.latencyNanos(load.sizeBytes()) : model.periodNanos(load);
   }

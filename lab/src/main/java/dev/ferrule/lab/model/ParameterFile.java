@@ -71,8 +71,6 @@ public final class ParameterFile {
     /**
      * Returns models in which a parameter that is only bounded is as slow as its bound: each such
      * parameter by itself, as all of them at once would be slower than the measurements.
-     *
-     * @return a model for each; none if no parameter is only bounded
      */
     public List<PerformanceModel> slowest() {
       List<PerformanceModel> models = new ArrayList<>();
@@ -87,12 +85,6 @@ public final class ParameterFile {
     }
   }
 
-  /**
-   * Formats parameters.
-   *
-   * @param entries one for each provider
-   * @return the file's text
-   */
   public static String format(List<Entry> entries) {
     JsonArray providers = new JsonArray();
     for (Entry entry : entries) {
@@ -141,11 +133,8 @@ public final class ParameterFile {
   }
 
   /**
-   * Reads a file.
-   *
-   * @param file its path
-   * @return the parameters of each provider in it
-   * @throws ToolException if it cannot be read or is invalid; names the problem and the fix
+   * Reads a file; one that cannot be read, or is invalid, is a {@link ToolException} that names the
+   * problem and the fix.
    */
   public static List<Entry> read(Path file) {
     String text;

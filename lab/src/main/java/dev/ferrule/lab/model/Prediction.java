@@ -28,10 +28,6 @@ public record Prediction(
    * the transfer of cache lines between two processors is the "card", each connection has its own,
    * and all nodes share the host's processors. The model does not include a network between the
    * nodes that is slower than their cards, nor cards that slow down with many queue pairs.
-   *
-   * @param model the parameters
-   * @param scenario the nodes
-   * @return the prediction
    */
   public static Prediction of(PerformanceModel model, Scenario scenario) {
     Load load = scenario.load();

@@ -18,23 +18,10 @@ public record Processors(int client, int server, boolean shared) {
     }
   }
 
-  /**
-   * Returns the processors of a client and a server on one host.
-   *
-   * @param count their number
-   * @return the processors
-   */
   public static Processors ofOneHost(int count) {
     return new Processors(count, count, true);
   }
 
-  /**
-   * Returns the processors of a client and a server on two hosts.
-   *
-   * @param client the number of the client's
-   * @param server the number of the server's
-   * @return the processors
-   */
   public static Processors ofTwoHosts(int client, int server) {
     return new Processors(client, server, false);
   }
@@ -49,13 +36,7 @@ public record Processors(int client, int server, boolean shared) {
     return shared ? client : client + server;
   }
 
-  /**
-   * Returns whether each of some threads has a processor of its own.
-   *
-   * @param clientThreads the number of the client's threads
-   * @param serverThreads the number of the server's threads
-   * @return whether it has
-   */
+  /** Returns whether each of so many threads has a processor of its own. */
   public boolean suffice(int clientThreads, int serverThreads) {
     return shared
         ? clientThreads + serverThreads <= client
@@ -63,10 +44,8 @@ public record Processors(int client, int server, boolean shared) {
   }
 
   /**
-   * Returns for how many client threads there are processors beside those of the server.
-   *
-   * @param serverThreads the number of the server's threads
-   * @return the number, at least 1
+   * Returns for how many client threads there are processors beside those of the server, at least
+   * 1.
    */
   public int beside(int serverThreads) {
     return shared ? Math.max(1, client - serverThreads) : client;

@@ -33,11 +33,7 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
     }
   }
 
-  /**
-   * Returns the number of connections of a receiving node.
-   *
-   * @return one for each other node
-   */
+  /** Returns the number of connections of a receiving node, one for each other node. */
   public int connections() {
     return pattern == Pattern.ALL_TO_ONE ? nodes : nodes - 1;
   }

@@ -69,9 +69,7 @@ public final class AllowedSettings {
   private AllowedSettings() {}
 
   /**
-   * Checks a request.
-   *
-   * @throws IllegalArgumentException if it is not allowed, with the limit that it exceeds
+   * Throws an {@link IllegalArgumentException} with the limit exceeded if a request is not allowed.
    */
   static void check(ProviderInfo provider, ServerSettings settings) {
     if (FreshAddress.isLocal(provider)) {
@@ -121,12 +119,8 @@ public final class AllowedSettings {
   }
 
   /**
-   * Returns the arguments that limit the memory of a server's connections, whatever its clients
-   * announce.
-   *
-   * @param provider the transport
-   * @param settings allowed settings
-   * @return further arguments of {@code serve}
+   * Returns further arguments of {@code serve} that limit the memory of a server's connections,
+   * whatever its clients announce.
    */
   public static List<String> bounds(ProviderInfo provider, ServerSettings settings) {
     ConnectionOptions.Builder options = ConnectionOptions.builder();

@@ -64,16 +64,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     this.processors = processors(text(welcome, "processors"));
   }
 
-  /**
-   * Connects to the other host.
-   *
-   * @param address its host and port
-   * @param token the secret that it was started with
-   * @param patience how long to wait until it listens
-   * @param problems receives a line if it does not listen yet
-   * @return its servers
-   * @throws ToolException if it is not reachable, or refuses
-   */
+  /** Connects to the other host, for which it waits as long as {@code patience}. */
   public static RemoteServers connect(
       InetSocketAddress address, Token token, Duration patience, Consumer<String> problems) {
     String name = address.getHostString() + ":" + address.getPort();
@@ -214,9 +205,8 @@ public final class RemoteServers implements Servers, AutoCloseable {
   }
 
   /**
-   * Returns the text of a field, or null if the message does not have it.
-   *
-   * @throws IOException if it is an object, an array or null, as no evaluation host sends it
+   * Returns the text of a field, or null if the message does not have it. No evaluation host sends
+   * an object, an array or null.
    */
   private static @Nullable String text(JsonObject message, String name) throws IOException {
     JsonElement value = message.get(name);

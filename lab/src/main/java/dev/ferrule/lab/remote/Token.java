@@ -24,12 +24,6 @@ public final class Token {
 
   private final SecretKeySpec key;
 
-  /**
-   * Creates a token.
-   *
-   * @param secret the text that both commands are given
-   * @throws ToolException if it is too short to be a secret
-   */
   public Token(String secret) {
     if (secret.length() < LEAST) {
       throw new ToolException(

@@ -37,11 +37,6 @@ public record Headline(String title, List<Tile> tiles, Trust trust, List<String>
       this.words = words;
     }
 
-    /**
-     * Returns the text for the reader.
-     *
-     * @return a sentence
-     */
     public String words() {
       return words;
     }

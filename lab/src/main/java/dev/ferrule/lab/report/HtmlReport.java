@@ -52,15 +52,7 @@ public final class HtmlReport {
 
   private HtmlReport() {}
 
-  /**
-   * Formats a page that begins with the headline figures.
-   *
-   * @param title its title
-   * @param subtitle a line below
-   * @param headlines the most important figures
-   * @param sections its sections
-   * @return the text of the page
-   */
+  /** Formats a page that begins with the headline figures, below a line with the subtitle. */
   public static String format(
       String title, String subtitle, List<Headline> headlines, List<Section> sections) {
     HtmlReport report = new HtmlReport();

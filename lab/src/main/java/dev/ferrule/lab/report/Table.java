@@ -11,22 +11,11 @@ public final class Table {
   private final List<String> header;
   private final List<List<String>> rows = new ArrayList<>();
 
-  /**
-   * Creates a table without rows.
-   *
-   * @param caption its caption; may be empty
-   * @param header the names of the columns, with units
-   */
   public Table(String caption, List<String> header) {
     this.caption = caption;
     this.header = List.copyOf(header);
   }
 
-  /**
-   * Adds a row.
-   *
-   * @param cells one for each column
-   */
   public void row(List<String> cells) {
     if (cells.size() != header.size()) {
       throw new IllegalArgumentException(cells.size() + " cells for " + header);
@@ -34,11 +23,6 @@ public final class Table {
     rows.add(List.copyOf(cells));
   }
 
-  /**
-   * Returns the caption.
-   *
-   * @return the caption, or an empty string
-   */
   public String caption() {
     return caption;
   }

@@ -50,11 +50,7 @@ public enum Measure {
     return mode;
   }
 
-  /**
-   * Returns the number of messages sent together.
-   *
-   * @return 1 for single sends
-   */
+  /** Returns the number of messages sent together. */
   public int batch() {
     return batch;
   }
@@ -69,11 +65,7 @@ public enum Measure {
     return this == LATENCY || this == WAKE_UP;
   }
 
-  /**
-   * Returns a heading for the results.
-   *
-   * @return a noun phrase without the unit
-   */
+  /** Returns a heading for the results. */
   public String title() {
     return title;
   }

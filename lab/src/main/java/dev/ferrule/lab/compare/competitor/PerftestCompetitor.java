@@ -26,9 +26,8 @@ public final class PerftestCompetitor implements Competitor {
   private final String operation;
 
   /**
-   * Creates a competitor, whether or not the programs and a device are available.
-   *
-   * @param operation the prefix of its programs' names, such as {@code ib_send}
+   * Creates a competitor, whether or not the programs, such as {@code ib_send_lat}, and a device
+   * are available.
    */
   public PerftestCompetitor(String operation) {
     this.operation = operation;

@@ -60,13 +60,7 @@ final class Program {
     return all;
   }
 
-  /**
-   * Runs both processes.
-   *
-   * @param environment variables to add to both
-   * @param port the server's port
-   * @return the client's output
-   */
+  /** Runs both processes, and returns the output of the client's. */
   static List<String> measure(
       Map<String, String> environment, int port, List<String> server, List<String> client) {
     ProcessBuilder builder = new ProcessBuilder(server);

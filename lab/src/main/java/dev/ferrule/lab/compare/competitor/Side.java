@@ -67,10 +67,8 @@ final class Side {
   }
 
   /**
-   * Runs one side.
-   *
-   * @param arguments {@link #SERVE}, {@link #CONNECT} or {@link #SERVE_AND_CONNECT}, a transport's
-   *     name, a mode, a directory or address
+   * Runs one side; the arguments are a role, a transport's name, a mode, and a directory or
+   * address.
    */
   public static void main(String[] arguments) {
     Side side = new Side(TransportsUnderTest.named(arguments[1]), Mode.valueOf(arguments[2]));

@@ -47,10 +47,9 @@ final class ConcurrencySide {
   }
 
   /**
-   * Runs one side.
-   *
-   * @param arguments the transport's name, the workload, the messages' length, {@link #SERVER} with
-   *     a directory or {@link #CLIENT} with an address, and the number of accepting threads
+   * Runs one side. The arguments are the transport's name, the workload, the messages' length,
+   * {@link #SERVER} with a directory or {@link #CLIENT} with an address, and the number of
+   * accepting threads.
    */
   public static void main(String[] arguments) {
     try {
@@ -141,8 +140,6 @@ final class ConcurrencySide {
   /**
    * Answers the number of messages received per second, in total and from the slowest connection; 0
    * without connections.
-   *
-   * @param millis the duration of the count
    */
   private void measure(long millis) throws InterruptedException {
     long[] before = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();

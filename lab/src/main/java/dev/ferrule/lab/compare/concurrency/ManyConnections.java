@@ -114,23 +114,12 @@ public final class ManyConnections implements Callable<Integer> {
 
   private ManyConnections() {}
 
-  /**
-   * Runs the command and ends the process.
-   *
-   * @param arguments the command line
-   */
+  /** Runs the command and ends the process. */
   public static void main(String[] arguments) {
     CommandRunner.exit(new ManyConnections(), NAME, PROGRAM, arguments);
   }
 
-  /**
-   * Runs the command within this process.
-   *
-   * @param out receives the results, a line for each
-   * @param err receives problems
-   * @param arguments the command line
-   * @return its exit code
-   */
+  /** Runs the command within this process. */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return CommandRunner.run(
         new ManyConnections(), NAME, PROGRAM, out, err, Main.Look.PLAIN, arguments);

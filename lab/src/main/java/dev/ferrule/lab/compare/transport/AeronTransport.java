@@ -46,11 +46,8 @@ final class AeronTransport implements TransportUnderTest {
   private final AtomicInteger connected = new AtomicInteger();
 
   /**
-   * Creates a transport.
-   *
-   * @param name its name
-   * @param termBytes the length of each term, a power of two from 64 KiB
-   * @param driverMicros how long the idle media driver sleeps
+   * Creates a transport with terms of a power of two from 64 KiB, whose media driver sleeps when it
+   * is idle.
    */
   AeronTransport(String name, int termBytes, int driverMicros) {
     this.name = name;

@@ -5,12 +5,8 @@ package dev.ferrule.lab.compare.transport;
 public interface MessageSender extends AutoCloseable {
 
   /**
-   * Sends a message, unless the transport is full. All transports copy the pattern from memory of
-   * their own, as a program would copy its data.
-   *
-   * @param value the message's first 8 bytes
-   * @param length its length in bytes, from {@link Transport#SHORTEST} to {@link Transport#LONGEST}
-   * @return false if there is no buffer space now; true once the message is sent
+   * Sends a message that begins with a value; returns false if there is no buffer space now. All
+   * transports copy the pattern from memory of their own, as a program would copy its data.
    */
   boolean trySend(long value, int length);
 

@@ -23,13 +23,7 @@ public final class SenderSequences {
     restart();
   }
 
-  /**
-   * Returns the value of a message.
-   *
-   * @param sender the sending thread, from 0
-   * @param number the number of its message, from 0
-   * @return the value
-   */
+  /** Returns the value of a sender's message; both are numbered from 0. */
   public static long value(int sender, long number) {
     return (long) sender << SENDER_SHIFT | number;
   }
@@ -54,11 +48,7 @@ public final class SenderSequences {
     expected[sender] = wanted + 1;
   }
 
-  /**
-   * Checks that all messages so far were right.
-   *
-   * @throws IllegalStateException if one was not
-   */
+  /** Throws an {@link IllegalStateException} if any message so far was wrong. */
   public void check() {
     if (isWrong) {
       throw new IllegalStateException(

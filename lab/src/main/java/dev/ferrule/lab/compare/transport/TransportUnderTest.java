@@ -9,18 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** A transport to compare, between two processes of one host. */
 public interface TransportUnderTest {
 
-  /**
-   * Returns the short name, for options and results.
-   *
-   * @return a word
-   */
+  /** Returns the short name, for options and results. */
   String name();
 
-  /**
-   * Returns the version measured.
-   *
-   * @return the library with its version, and how it is used
-   */
+  /** Returns the library with its version, and how it is used. */
   String version();
 
   /** {@return whether several messages may be in flight: false if there is no rate to measure} */
@@ -39,22 +31,11 @@ public interface TransportUnderTest {
   }
 
   /**
-   * Creates the server's side.
-   *
-   * @param mode how the connection will be used, one of {@link #modes}
-   * @param directory an empty directory for its files, visible to both sides
-   * @param witness receives a copy of each message that arrives; null for full speed
-   * @return the listener for the client
+   * Creates the server's side, with its files in an empty directory that both sides see. A witness
+   * receives a copy of each message that arrives; without it the transport is at full speed.
    */
   Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
 
-  /**
-   * Creates the client's side.
-   *
-   * @param mode the same as the server's
-   * @param address the server's {@link Listening#address}
-   * @param witness receives a copy of each message that arrives; null for full speed
-   * @return the client's end
-   */
+  /** Creates the client's side, for the address that the server's {@link Listening} has. */
   Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness);
 }
