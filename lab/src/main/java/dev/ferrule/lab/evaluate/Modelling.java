@@ -18,6 +18,7 @@ import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.report.Numbers;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -48,7 +49,7 @@ final class Modelling {
   private final Records records;
   private final Set<String> acknowledged;
   private final boolean complete;
-  private final Models models = new Models();
+  private final Map<String, FitResult> models = new LinkedHashMap<>(); // by provider
   private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
   private final Map<String, List<LackOfFit.Point>> fitted = new HashMap<>(); // by provider
 
@@ -103,7 +104,7 @@ final class Modelling {
       }
     }
     fitted.put(provider, here);
-    fit.ifPresent(found -> models.add(provider, found));
+    fit.ifPresent(found -> models.put(provider, found));
   }
 
   private Optional<FitResult> fit(String provider, List<LackOfFit.Point> points, Placement place) {
@@ -114,15 +115,14 @@ final class Modelling {
     return points.stream().map(LackOfFit.Point::observation).toList();
   }
 
-  Models models() {
+  /** Returns the fitted models by provider. */
+  Map<String, FitResult> models() {
     return models;
   }
 
-  private List<SeriesExperiment> of(String provider) {
+  private List<Experiment> of(String provider) {
     return experiments.stream()
         .filter(experiment -> experiment.provider().equals(provider))
-        .filter(SeriesExperiment.class::isInstance)
-        .map(SeriesExperiment.class::cast)
         .toList();
   }
 
@@ -134,7 +134,7 @@ final class Modelling {
 
   private List<LackOfFit.Point> measured(String provider, Placement place) {
     List<LackOfFit.Point> points = new ArrayList<>();
-    for (SeriesExperiment experiment : of(provider)) {
+    for (Experiment experiment : of(provider)) {
       for (Series series : experiment.series()) {
         if (series.model() == Series.Model.FITTED) {
           for (Series.Sample sample : series.samples()) {
@@ -208,28 +208,23 @@ final class Modelling {
   }
 
   private static boolean isFar(FitResult fit) {
-    return Math.exp(fit.relativeError()) > SeriesExperiment.MODEL_LIMIT;
+    return Math.exp(fit.relativeError()) > ExperimentSection.MODEL_LIMIT;
   }
 
   /** Returns the contents of the parameter file. */
   List<ParameterFile.Entry> entries() {
     List<ParameterFile.Entry> entries = new ArrayList<>();
-    models
-        .all()
-        .forEach((provider, fit) ->
-            entries.add(
-                new ParameterFile.Entry(
-                    provider,
-                    acknowledged.contains(provider),
-                    fit.estimates(),
-                    note(provider, fit))));
+    models.forEach((provider, fit) ->
+        entries.add(
+            new ParameterFile.Entry(
+                provider, acknowledged.contains(provider), fit.estimates(), note(provider, fit))));
     return entries;
   }
 
   /** Returns a section of the report for each model. */
   List<Section> sections() {
     List<Section> sections = new ArrayList<>();
-    models.all().forEach((provider, fit) -> sections.add(section(provider, fit)));
+    models.forEach((provider, fit) -> sections.add(section(provider, fit)));
     return sections;
   }
 
@@ -252,7 +247,7 @@ final class Modelling {
       notes.add(
           0,
           "The predictions of this model for the measured points are off by more than a factor of "
-              + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
+              + Numbers.plain(ExperimentSection.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
     notes.add(
@@ -308,7 +303,7 @@ final class Modelling {
                 || experiment.series().stream()
                     .anyMatch(series -> series.model() == Series.Model.FITTED))
         .filter(experiment -> experiment.tasks().stream().noneMatch(task -> records.has(task, 1)))
-        .map(SeriesExperiment::id)
+        .map(Experiment::id)
         .toList();
   }
 

@@ -120,7 +120,7 @@ class EvaluationTest {
   }
 
   private Experiment experiment(String id, Optional<String> obstacle, Series... series) {
-    return new SeriesExperiment(
+    return new Experiment(
         id,
         "fake",
         "title of " + id,
@@ -620,7 +620,7 @@ class EvaluationTest {
       records.add(task.description(), round, result);
     }
     Experiment experiment = experiments().get(0);
-    assertThat(experiment.section(records, new Models()).notes())
+    assertThat(experiment.section(records, Map.of()).notes())
         .anyMatch(note -> note.startsWith("Rounds differ by more than a factor of 2 at 1 of 1"));
   }
 }

@@ -45,7 +45,7 @@ class HeadlinesTest {
 
   private static Headline headline(JsonObject machine, long left) {
     Experiment experiment =
-        new SeriesExperiment(
+        new Experiment(
             "latency",
             "fake",
             "title",
