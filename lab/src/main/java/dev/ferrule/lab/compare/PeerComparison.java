@@ -6,6 +6,7 @@ import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.lab.compare.transport.TransportsUnderTest;
+import dev.ferrule.lab.evaluate.Machine;
 import dev.ferrule.tools.bench.LineSpan;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -53,12 +54,12 @@ public final class PeerComparison {
 
   public Comparison run() {
     Instant start = Instant.now();
-    OptionalDouble loadBefore = Noise.loadAverage();
+    OptionalDouble loadBefore = Machine.loadAverage();
     List<Comparison.CompetitorInfo> infos = competitors.stream().map(this::info).toList();
     List<Figure> figures =
         Arrays.stream(Mode.values()).flatMap(mode -> figures(mode).stream()).toList();
     return new Comparison(
-        ours, start, schedule.rounds(), infos, figures, loadBefore, Noise.loadAverage());
+        ours, start, schedule.rounds(), infos, figures, loadBefore, Machine.loadAverage());
   }
 
   private Comparison.CompetitorInfo info(Competitor competitor) {
