@@ -18,12 +18,9 @@ import java.util.function.Function;
  * The measurement of one competitor at one size, as a point of an evaluation.
  *
  * @param provider the provider whose comparison this is part of
- * @param competitor the competitor
  * @param version the version measured, as each query starts a process
  * @param floor determines the placement of the processors; empty for messages that do not travel by
  *     cache lines
- * @param measurement what is measured
- * @param schedule the duration
  */
 record PeerTask(
     String provider,

@@ -160,7 +160,6 @@ public final class Evaluation {
   /**
    * The outcome of an evaluation.
    *
-   * @param report the path of the report
    * @param failures a line for each experiment that has no figure, or has not passed
    */
   public record Outcome(Path report, List<String> failures) {}

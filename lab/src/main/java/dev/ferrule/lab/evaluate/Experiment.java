@@ -20,10 +20,7 @@ import java.util.Set;
  * @param provider the scheme of the provider measured
  * @param title the title in the report and for {@code --list}
  * @param text what is measured, and how
- * @param x the x axis
- * @param y the y axis
  * @param obstacle why it cannot be measured on this machine; empty if it can
- * @param series the curves
  * @param missingPeers if the curves are of competitors, one of which has the provider's name: which
  *     others could not be measured, and why
  */

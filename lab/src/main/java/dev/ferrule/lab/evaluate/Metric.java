@@ -11,7 +11,6 @@ import java.util.Optional;
  *
  * @param name its name in results
  * @param label its name in the report, with the unit
- * @param kind its dimension
  * @param divisor the name in results of the value that this is divided by; empty for a value as
  *     measured. The quotient is that of the two medians, as a reader would compute it from the
  *     tables.

@@ -9,10 +9,6 @@ import java.util.List;
  *
  * @param name its name in the legend
  * @param colour its colour; the model's line has the same
- * @param style how it is drawn
- * @param metric the figure of its tasks that is shown
- * @param model its relation to the model
- * @param samples its points
  */
 public record Series(
     String name, int colour, Plot.Style style, Metric metric, Model model, List<Sample> samples) {
@@ -27,12 +23,7 @@ public record Series(
     FITTED
   }
 
-  /**
-   * A point of a curve.
-   *
-   * @param x the position on the x axis
-   * @param task what is measured there
-   */
+  /** A point of a curve. */
   public record Sample(double x, Task task) {}
 
   /** Creates a measured line without a model. */

@@ -10,7 +10,6 @@ import java.util.TreeMap;
 /**
  * How a server of an evaluation is started.
  *
- * @param options the listener's connection options, by name
  * @param waiting the wait strategy, such as {@code spin}
  * @param pinned whether its threads are pinned to processors
  */

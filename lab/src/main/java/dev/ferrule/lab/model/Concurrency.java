@@ -4,8 +4,6 @@ package dev.ferrule.lab.model;
 /**
  * Several connections from a client to a server, all of which send concurrently.
  *
- * @param load the load of each connection
- * @param connections the number of connections
  * @param senders the number of sending threads, of the client
  * @param receivers the number of receiving threads, of the server
  * @param processors the processors that these threads may use

@@ -6,12 +6,10 @@ import java.util.OptionalDouble;
 /**
  * An estimate of a parameter.
  *
- * @param parameter the parameter
  * @param value its value, in its unit; where only bounds are known, one within them
  * @param standardError the standard error of the value; empty if unknown
  * @param low the lower end of the 95 % interval; empty if unknown
  * @param high the upper end; likewise
- * @param source the source of the value
  * @param note a remark, or empty
  */
 public record Estimate(

@@ -46,8 +46,6 @@ final class FitProblem {
   /**
    * A residual that holds a parameter near its measured value.
    *
-   * @param parameter the parameter
-   * @param nanos the value
    * @param reachNanos the deviation that counts as much as a measurement that is off by {@code
    *     weight}
    * @param weight that measurement's deviation, as a logarithm

@@ -9,8 +9,6 @@ import java.util.Map;
 /**
  * The result of a fit.
  *
- * @param model the model that explains the measurements best
- * @param estimates each parameter, with its uncertainty
  * @param relativeError the root mean square deviation of the predictions; 0.1 is about 10 %
  * @param notes what the measurements do not determine, and contradictions
  */

@@ -12,8 +12,6 @@ import java.util.stream.Collectors;
  * leave there after the fit, if the model were right. So the noise of one experiment does not hide
  * that the curve of another one is wrong. The rounds of one experiment follow each other, so a
  * change of the machine between two experiments is not part of that noise.
- *
- * @param parts the comparison for each experiment
  */
 public record LackOfFit(List<Part> parts) {
 
@@ -26,7 +24,6 @@ public record LackOfFit(List<Part> parts) {
   /**
    * A point that the model was fitted to.
    *
-   * @param experiment the experiment that it is part of
    * @param observation the median of its rounds
    * @param rounds the rounds, as times or as rates
    */
@@ -41,7 +38,6 @@ public record LackOfFit(List<Part> parts) {
   /**
    * The deviations in one experiment.
    *
-   * @param experiment its name
    * @param off the factor by which the predictions are off, as a root mean square; 1 is exact
    * @param limit the factor that the noise explains, its 95 % limit
    */

@@ -6,10 +6,6 @@ package dev.ferrule.lab.model;
  * docs/sendrecv.md and docs/magicring.md. Does not include the memory that a connection needs to
  * send, which is {@link #sendBytes}.
  *
- * @param maxMessage the longest message, in bytes
- * @param receives the number of receive buffers of each connection
- * @param sharedReceives the number of receive buffers of a shared receive queue
- * @param ringBytes the ring of each connection
  * @param window the number of messages that a ring holds
  */
 public record Memory(

@@ -4,8 +4,6 @@ package dev.ferrule.lab.model;
 /**
  * One measurement for a model to explain.
  *
- * @param kind what was measured
- * @param load how messages were sent
  * @param nanos half the round trip, or the time from one message of a stream to the next
  */
 public record Observation(Kind kind, Load load, double nanos) {

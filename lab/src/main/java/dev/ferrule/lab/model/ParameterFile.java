@@ -53,9 +53,6 @@ public final class ParameterFile {
   /**
    * The parameters of one provider.
    *
-   * @param provider its scheme
-   * @param acknowledged see {@link PerformanceModel}
-   * @param estimates the parameters, with their uncertainty
    * @param note their origin and quality; may be empty
    */
   public record Entry(

@@ -5,8 +5,6 @@ package dev.ferrule.lab.model;
  * A model's prediction for nodes that have not been measured.
  *
  * @param messagesPerSecond the number of messages that one node receives
- * @param bytesPerSecond the corresponding throughput
- * @param bottleneck the stage that limits the rate
  * @param cpuMessagesPerSecond the rate that the threads of both sides, and their processors, allow
  * @param nicMessagesPerSecond the rate that its card allows, or in shared memory the cache lines of
  *     all its connections

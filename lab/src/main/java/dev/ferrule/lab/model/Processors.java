@@ -4,8 +4,6 @@ package dev.ferrule.lab.model;
 /**
  * The processors that the threads of a measurement may use.
  *
- * @param client the number of those that the client may use
- * @param server the number of those that the server may use
  * @param shared whether they are the same ones, of one host
  */
 public record Processors(int client, int server, boolean shared) {

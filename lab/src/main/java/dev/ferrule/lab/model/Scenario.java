@@ -4,9 +4,7 @@ package dev.ferrule.lab.model;
 /**
  * Nodes that send to each other, in any number.
  *
- * @param pattern which nodes send to which
  * @param nodes the number of senders; for all-to-all the number of nodes
- * @param load the load of each connection
  * @param threads the number of sending threads, and of receiving threads, of a node
  * @param processors the number of processors shared by the nodes, if they are processes of one
  *     host; 0 if each has its own

@@ -5,7 +5,6 @@ package dev.ferrule.lab.model;
  * The shared memory that {@code sm} connections occupy, in both directions, if both sides have the
  * same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are created.
  *
- * @param maxMessage the longest message in bytes, at least 1
  * @param ring the option {@code ring}, in bytes: a power of two, at least 4096
  */
 public record SharedMemory(long maxMessage, int ring) {

@@ -7,7 +7,6 @@ import java.util.OptionalDouble;
 /**
  * A parameter that was measured by timing a call.
  *
- * @param parameter the parameter
  * @param nanos the time in each round, without the reading of the clock
  * @param tickNanos the clock's tick, which may be a common error of the rounds
  */

@@ -8,10 +8,6 @@ import java.util.List;
  * A section of a report.
  *
  * @param id a name for links, unique in the report
- * @param title its title
- * @param text what was measured, and how
- * @param plots plots of the results
- * @param tables the results in numbers
  * @param notes remarks: what is missing and why, and failures
  */
 public record Section(

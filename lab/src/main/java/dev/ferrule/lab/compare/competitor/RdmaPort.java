@@ -9,11 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The device's parameters for perftest.
- *
- * @param device its name
- * @param gid the index of the GID
- * @param address the IPv4 address of that GID
+ * The device's parameters for perftest: its name, the index of a GID, and the IPv4 address of that.
  */
 record RdmaPort(String device, int gid, String address) {
 

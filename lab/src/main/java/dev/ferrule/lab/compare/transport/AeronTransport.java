@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * half a term beyond what has been received. It does so every 0.1 ms or less, which costs the
  * spinning threads little; long terms have room for what is sent meanwhile, short ones may not.
  */
-final class AeronTransport implements TransportUnderTest {
+final class AeronTransport extends TransportUnderTest {
 
   private static final String CHANNEL = "aeron:ipc";
   private static final int STREAMS_OF_CONNECTION = 2; // client to server, and server to client
@@ -39,7 +39,6 @@ final class AeronTransport implements TransportUnderTest {
   private static final int MESSAGES_OF_TERM = 8; // of Aeron's maximum length
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private final String name;
   private final int termBytes;
   private final int driverMicros;
   private final AtomicInteger accepted = new AtomicInteger();
@@ -50,32 +49,16 @@ final class AeronTransport implements TransportUnderTest {
    * is idle.
    */
   AeronTransport(String name, int termBytes, int driverMicros) {
-    this.name = name;
+    super(
+        name,
+        "Aeron "
+            + Aeron.class.getPackage().getImplementationVersion()
+            + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with"
+            + " tryClaim, terms of %s KiB, driver idle for %s µs"
+                .formatted(termBytes >> 10, driverMicros),
+        Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS)); // it cannot block a receiver
     this.termBytes = termBytes;
     this.driverMicros = driverMicros;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String version() {
-    return "Aeron "
-        + Aeron.class.getPackage().getImplementationVersion()
-        + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with tryClaim,"
-        + " terms of "
-        + (termBytes >> 10)
-        + " KiB, driver idle for "
-        + driverMicros
-        + " µs";
-  }
-
-  /** Aeron cannot block a receiver. */
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
   }
 
   @Override

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Agrona's ring buffer for one producer and one consumer, or for several producers; one in a mapped
  * file for each direction.
  */
-final class AgronaTransport implements TransportUnderTest {
+final class AgronaTransport extends TransportUnderTest {
 
   private static final String TO_SERVER = "to-server";
   private static final String TO_CLIENT = "to-client";
@@ -29,24 +29,15 @@ final class AgronaTransport implements TransportUnderTest {
   /** Small enough for a processor's cache, and large enough for thousands of short messages. */
   private static final int CAPACITY_BYTES = 1 << 20;
 
-  @Override
-  public String name() {
-    return "agrona";
-  }
-
-  @Override
-  public String version() {
-    return "Agrona "
-        + OneToOneRingBuffer.class.getPackage().getImplementationVersion()
-        + ", OneToOneRingBuffer, or ManyToOneRingBuffer for several senders, of "
-        + (CAPACITY_BYTES >> 10)
-        + " KiB, tryClaim and commit, read";
-  }
-
-  /** Agrona cannot block a receiver. */
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
+  AgronaTransport() {
+    super(
+        "agrona",
+        "Agrona %s, OneToOneRingBuffer, or ManyToOneRingBuffer for several senders, of %s KiB,"
+                .formatted(
+                    OneToOneRingBuffer.class.getPackage().getImplementationVersion(),
+                    CAPACITY_BYTES >> 10)
+            + " tryClaim and commit, read",
+        Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS)); // it cannot block a receiver
   }
 
   @Override

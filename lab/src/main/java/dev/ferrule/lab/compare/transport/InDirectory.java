@@ -4,12 +4,7 @@ package dev.ferrule.lab.compare.transport;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/**
- * The server's side of a transport with files in a directory, which is not notified of clients.
- *
- * @param directory the directory of the files
- * @param end creates the server's end
- */
+/** The server's side of a transport with files in a directory, which is not notified of clients. */
 record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
 
   @Override
