@@ -144,7 +144,7 @@ public final class Catalogue {
     return has(provider, option);
   }
 
-  private static boolean has(ProviderInfo provider, String option) {
+  static boolean has(ProviderInfo provider, String option) {
     return provider.options().stream().map(Option::name).anyMatch(option::equals);
   }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.bench.LineSpan;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Where the hypervisor placed the two processors during the rounds of an experiment, or of a model,
@@ -37,13 +36,11 @@ public final class Placement {
 
   /** Returns the range of the line's latency; empty if it was not measured. */
   private static Optional<LineSpan> span(JsonObject result) {
-    List<Double> lines = new ArrayList<>();
-    for (String name : List.of(BEFORE, AFTER)) {
-      JsonElement line = result.get(name);
-      if (line != null && line.isJsonPrimitive() && line.getAsJsonPrimitive().isNumber()) {
-        lines.add(line.getAsDouble());
-      }
-    }
+    List<Double> lines =
+        Stream.of(BEFORE, AFTER)
+            .flatMapToDouble(name -> Records.number(result, name).stream())
+            .boxed()
+            .toList();
     return lines.size() == 2 ? LineSpan.of(lines) : Optional.empty();
   }
 
@@ -89,35 +86,25 @@ public final class Placement {
    * do.
    */
   Optional<String> note() {
-    if (all.isEmpty() || usual.isPresent() && all.stream().allMatch(this::isHere)) {
+    if (all.isEmpty()
+        || usual.isPresent() && all.stream().allMatch(span -> span.isWithin(usual.get()))) {
       return Optional.empty();
     }
     double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
     double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
     String moved =
-        String.format(
-            Locale.ROOT,
-            "The processors were migrated meanwhile: a bare cache line took %.0f to %.0f ns between"
-                + " them",
-            least,
-            most);
+        "The processors were migrated meanwhile: a bare cache line took %s between them"
+            .formatted(range(least, most));
     return Optional.of(
         usual.isEmpty()
             ? moved + ", and changed within every round: these figures are not reliable."
             : moved
                 + ". Of the rounds with a measured line, those count in which it took "
-                + here());
+                + range(usual.get().leastNanos(), usual.get().mostNanos())
+                + ".");
   }
 
-  private String here() {
-    return String.format(
-        Locale.ROOT,
-        "%.0f to %.0f ns.",
-        usual.orElseThrow().leastNanos(),
-        usual.orElseThrow().mostNanos());
-  }
-
-  private boolean isHere(LineSpan span) {
-    return span.isWithin(usual.orElseThrow());
+  private static String range(double least, double most) {
+    return String.format(Locale.ROOT, "%.0f to %.0f ns", least, most);
   }
 }

@@ -135,8 +135,7 @@ final class ReportFolder {
     }
     Table table = new Table("", List.of("experiments", "reason"));
     byReason.forEach((reason, names) -> table.row(List.of(String.join(", ", names), reason)));
-    return Optional.of(
-        new Section("left-out", "Not measured", "", List.of(), List.of(table), List.of()));
+    return Optional.of(new Section("left-out", "Not measured", "", table));
   }
 
   private static Section machineSection(JsonObject machine, Records records) {
@@ -159,9 +158,7 @@ final class ReportFolder {
         "The figures hold for "
             + (two ? "these machines in this state" : "this machine in this state")
             + "; on another machine, or under load, they differ by factors.",
-        List.of(),
-        tables,
-        List.of());
+        tables.toArray(Table[]::new));
   }
 
   private static Table facts(String title, JsonObject machine) {
@@ -191,9 +188,7 @@ final class ReportFolder {
         "Each value on this page is the median of its rounds, or of those measured in the usual"
             + " placement of the processors; beside it is their spread, the maximum over the"
             + " minimum.",
-        List.of(),
-        List.of(table),
-        List.of());
+        table);
   }
 
   private static String csv(Records records) {

@@ -32,7 +32,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +71,7 @@ public final class Workbench implements AutoCloseable {
   private final Watchdog watchdog;
 
   /** The last line of the server of the point that is measured. */
-  private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>();
+  private volatile @Nullable String lastLine;
 
   private volatile @Nullable Place measured;
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
@@ -115,10 +115,7 @@ public final class Workbench implements AutoCloseable {
 
   /** Returns whether a cache line's latency between the processors matters, and can be measured. */
   private static boolean depends(Point point) {
-    boolean acknowledged =
-        ConfiguredAddress.requiredProvider(point.provider()).options().stream()
-            .anyMatch(option -> option.name().equals(Catalogue.UNACKED));
-    return !acknowledged
+    return !Catalogue.has(ConfiguredAddress.requiredProvider(point.provider()), Catalogue.UNACKED)
         && point.connections() == 1
         && !point.server().containsKey(SINGLE_RECEIVER)
         && pinning(point) != Pinning.OFF;
@@ -174,22 +171,20 @@ public final class Workbench implements AutoCloseable {
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
     measured = Place.of(point);
-    lastLine.set(null);
+    lastLine = null;
     try {
       result = runInOnePlace(point);
     } catch (RuntimeException e) {
       abandon(Place.of(point)); // after this the server writes nothing more
-      StringBuilder reason =
-          new StringBuilder(e.getMessage() == null ? e.toString() : e.getMessage());
-      String lastLine = this.lastLine.get();
+      String reason = e.getMessage() == null ? e.toString() : e.getMessage();
       if (lastLine != null) {
-        reason.append("; server: ").append(lastLine);
+        reason += "; server: " + lastLine;
       }
-      // such messages may be the cause of a broken connection
-      since(before)
-          .ifPresent(
-              count -> reason.append(" (messages without a receive: ").append(count).append(')'));
-      throw new ToolException(ExitCode.FAILED, reason.toString(), e);
+      OptionalLong lost = since(before); // these may be the cause of a broken connection
+      if (lost.isPresent()) {
+        reason += " (messages without a receive: " + lost.getAsLong() + ")";
+      }
+      throw new ToolException(ExitCode.FAILED, reason, e);
     } catch (Error e) {
       abandon(Place.of(point));
       throw e;
@@ -264,16 +259,13 @@ public final class Workbench implements AutoCloseable {
     line = watchdog.watch(List.of(client), client::shareFloor).orElse(null);
     Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are not compiled
+      Callable<Floor> warming =
+          () -> {
+            shared.warmUp();
+            return shared;
+          };
       watchdog.watch(
-          List.of(client),
-          () ->
-              Pinning.call(
-                  pinning(point).client(0),
-                  problems,
-                  () -> {
-                    shared.warmUp();
-                    return shared;
-                  }));
+          List.of(client), () -> Pinning.call(pinning(point).client(0), problems, warming));
     }
   }
 
@@ -300,8 +292,7 @@ public final class Workbench implements AutoCloseable {
    */
   private static Map<String, String> patience(String provider) {
     return Machine.isEmulated()
-            && ConfiguredAddress.requiredProvider(provider).options().stream()
-                .anyMatch(option -> option.name().equals(ACK_TIMEOUT))
+            && Catalogue.has(ConfiguredAddress.requiredProvider(provider), ACK_TIMEOUT)
         ? Map.of(ACK_TIMEOUT, "18")
         : Map.of();
   }
@@ -324,7 +315,7 @@ public final class Workbench implements AutoCloseable {
             new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
               if (place.equals(measured)) {
-                lastLine.set(ChildProcess.withoutPrefix(line));
+                lastLine = ChildProcess.withoutPrefix(line);
               }
               if (!mayOverrun(place.options())) { // then a broken connection is a result
                 problems.accept("server: " + line);
@@ -450,11 +441,12 @@ public final class Workbench implements AutoCloseable {
     for (Result result : results) {
       switch (kind) {
         case LATENCY -> times(figures, "", Objects.requireNonNull(result.latency()));
-        case CALLS ->
-            calls(
-                figures,
-                Objects.requireNonNull(result.call()),
-                Objects.requireNonNull(result.latency()));
+        case CALLS -> {
+          LatencySummary times = Objects.requireNonNull(result.latency());
+          add(figures, result.call() + "_ns", times.p50());
+          add(figures, result.call() + "_mid_ns", times.midMean());
+          add(figures, result.call() + "_step_ns", times.step());
+        }
         case BANDWIDTH -> rates(figures, "", result);
         case RMA -> {
           String call = result.call() + "_";
@@ -468,12 +460,6 @@ public final class Workbench implements AutoCloseable {
       }
     }
     return figures;
-  }
-
-  private static void calls(JsonObject figures, String call, LatencySummary times) {
-    add(figures, call + "_ns", times.p50());
-    add(figures, call + "_mid_ns", times.midMean());
-    add(figures, call + "_step_ns", times.step());
   }
 
   private static void times(JsonObject figures, String prefix, LatencySummary times) {

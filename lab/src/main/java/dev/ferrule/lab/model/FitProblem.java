@@ -169,11 +169,8 @@ final class FitProblem {
     return new PerformanceModel(values, acknowledged);
   }
 
-  /** Returns the model with the values read from the best point. */
-  PerformanceModel model(Map<Parameter, Estimate> estimates) {
-    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
-    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
-    return new PerformanceModel(values, acknowledged);
+  boolean acknowledged() {
+    return acknowledged;
   }
 
   /**
@@ -226,32 +223,21 @@ final class FitProblem {
 
   /** Returns the Jacobian: one row for each residual, one column for each free parameter. */
   static double[][] jacobian(double[] point, UnaryOperator<double[]> residuals) {
-    double[][] columns = new double[point.length][];
+    double[][] rows = new double[residuals.apply(point).length][point.length];
     for (int i = 0; i < point.length; i++) {
       double[] moved = point.clone();
       moved[i] = point[i] + DIFFERENCE;
       double[] above = residuals.apply(moved);
       moved[i] = point[i] - DIFFERENCE;
       double[] below = residuals.apply(moved);
-      columns[i] = new double[above.length];
-      for (int row = 0; row < above.length; row++) {
-        columns[i][row] = (above[row] - below[row]) / (2 * DIFFERENCE);
-      }
-    }
-    double[][] rows = new double[columns[0].length][point.length];
-    for (int i = 0; i < point.length; i++) {
       for (int row = 0; row < rows.length; row++) {
-        rows[row][i] = columns[i][row];
+        rows[row][i] = (above[row] - below[row]) / (2 * DIFFERENCE);
       }
     }
     return rows;
   }
 
   private static double sumOfSquares(double[] values) {
-    double sum = 0;
-    for (double value : values) {
-      sum += value * value;
-    }
-    return sum;
+    return Arrays.stream(values).map(value -> value * value).sum();
   }
 }

@@ -27,11 +27,6 @@ public record FitResult(
   /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
    */
-  public Stage bottleneck(Load load) {
-    return bottleneck(Concurrency.of(load));
-  }
-
-  /** The same for several connections. */
   public Stage bottleneck(Concurrency concurrency) {
     Stage stage = model.bottleneck(concurrency);
     return stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : stage;

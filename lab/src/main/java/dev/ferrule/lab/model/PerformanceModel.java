@@ -49,16 +49,15 @@ public final class PerformanceModel {
     this.acknowledged = acknowledged;
   }
 
-  public double get(Parameter parameter) {
-    return values[parameter.ordinal()];
+  /** Creates the model with the values of estimates. */
+  static PerformanceModel of(Map<Parameter, Estimate> estimates, boolean acknowledged) {
+    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
+    return new PerformanceModel(values, acknowledged);
   }
 
-  public Map<Parameter, Double> values() {
-    Map<Parameter, Double> all = new EnumMap<>(Parameter.class);
-    for (Parameter parameter : Parameter.values()) {
-      all.put(parameter, get(parameter));
-    }
-    return all;
+  public double get(Parameter parameter) {
+    return values[parameter.ordinal()];
   }
 
   /** {@return whether the number of unacknowledged messages limits the rate} */
@@ -200,12 +199,7 @@ public final class PerformanceModel {
     return period;
   }
 
-  /** Returns the stage that sets the pace. */
-  public Stage bottleneck(Load load) {
-    return bottleneck(Concurrency.of(load));
-  }
-
-  /** The same for several connections. */
+  /** Returns the stage that sets the pace of one or several connections. */
   public Stage bottleneck(Concurrency concurrency) {
     double period = periodNanos(concurrency);
     for (Stage stage :

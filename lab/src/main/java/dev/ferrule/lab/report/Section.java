@@ -16,4 +16,10 @@ public record Section(
     String text,
     List<Plot> plots,
     List<Table> tables,
-    List<String> notes) {}
+    List<String> notes) {
+
+  /** Creates a section of tables. */
+  public Section(String id, String title, String text, Table... tables) {
+    this(id, title, text, List.of(), List.of(tables), List.of());
+  }
+}
