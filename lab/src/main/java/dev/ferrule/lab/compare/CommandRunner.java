@@ -9,7 +9,12 @@ import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /**
  * Runs the commands of this module like {@code ferrule}'s own: a usage error is reported in one
@@ -18,6 +23,23 @@ import picocli.CommandLine;
 public final class CommandRunner {
 
   private CommandRunner() {}
+
+  /** Returns those that an option {@code --only} names, or all without it. */
+  public static <T> List<T> chosen(
+      CommandSpec spec, @Nullable List<String> only, List<T> all, Function<T, String> name) {
+    if (only == null) {
+      return all;
+    }
+    List<String> names = all.stream().map(name).toList();
+    for (String each : only) {
+      if (!names.contains(each)) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--only: unknown " + each + "; choose from " + String.join(", ", names));
+      }
+    }
+    return all.stream().filter(one -> only.contains(name.apply(one))).toList();
+  }
 
   /** Runs a command and ends the process. */
   public static void exit(Object command, String name, String program, String... arguments) {

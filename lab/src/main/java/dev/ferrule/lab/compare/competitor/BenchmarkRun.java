@@ -11,5 +11,5 @@ public interface BenchmarkRun extends AutoCloseable {
   Outcome measure(Measure measure, int size, int count);
 
   @Override
-  void close();
+  default void close() {}
 }

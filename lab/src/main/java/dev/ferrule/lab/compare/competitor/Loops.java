@@ -115,12 +115,10 @@ final class Loops {
     return nanos;
   }
 
-  /** Reports that it is ready, receives messages, and reports the last. */
-  static void sink(Transport transport, long count) {
-    sink(transport, count, System::nanoTime);
-  }
-
-  /** The same with another clock for {@link #LOST_NANOS}. */
+  /**
+   * Reports that it is ready, receives messages, and reports the last. The clock, in nanoseconds,
+   * is for {@link #LOST_NANOS}.
+   */
   static void sink(Transport transport, long count, LongSupplier clock) {
     long before = transport.lastValue();
     send(transport, START, Transport.SHORTEST);
@@ -131,10 +129,8 @@ final class Loops {
         taken -> {
           if (transport.lastValue() != before + taken) {
             throw new IllegalStateException(
-                "a message was lost, duplicated or reordered: message "
-                    + transport.lastValue()
-                    + " arrived instead of "
-                    + (before + taken));
+                "a message was lost, duplicated or reordered: message %s arrived instead of %s"
+                    .formatted(transport.lastValue(), before + taken));
           }
         });
     send(transport, transport.lastValue(), Transport.SHORTEST);
@@ -222,14 +218,7 @@ final class Loops {
     }
   }
 
-  /**
-   * Reports that it is ready, receives the messages of several threads, and reports their number.
-   */
-  static void sinkOfSeveral(Transport transport, long count) {
-    sinkOfSeveral(transport, count, System::nanoTime);
-  }
-
-  /** The same with another clock for {@link #LOST_NANOS}. */
+  /** The same for the messages of several threads, whose number it reports. */
   static void sinkOfSeveral(Transport transport, long count, LongSupplier clock) {
     SenderSequences sequences = transport.sequences();
     sequences.restart();
@@ -317,13 +306,8 @@ final class Loops {
         start = now;
       } else if (now - start > LOST_NANOS) {
         throw new IllegalStateException(
-            "messages were lost: "
-                + taken
-                + " of "
-                + count
-                + " arrived, and no other within "
-                + TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)
-                + " s");
+            "messages were lost: %s of %s arrived, and no other within %s s"
+                .formatted(taken, count, TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)));
       }
     }
 

@@ -127,7 +127,9 @@ public final class ManyConnections implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    List<TransportUnderTest> transports = transports();
+    List<TransportUnderTest> transports =
+        CommandRunner.chosen(
+            spec, only, TransportsUnderTest.concurrent(), TransportUnderTest::name);
     checkNumbers();
     out()
         .printf(
@@ -154,20 +156,6 @@ public final class ManyConnections implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private List<TransportUnderTest> transports() {
-    List<TransportUnderTest> all = TransportsUnderTest.concurrent();
-    if (only == null) {
-      return all;
-    }
-    List<String> names = all.stream().map(TransportUnderTest::name).toList();
-    for (String name : only) {
-      if (!names.contains(name)) {
-        throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
-      }
-    }
-    return all.stream().filter(transport -> only.contains(transport.name())).toList();
-  }
-
   private void checkNumbers() {
     for (int count : processes) {
       if (count < 1 || count > 2) {
@@ -181,12 +169,8 @@ public final class ManyConnections implements Callable<Integer> {
     checkPositive("--seconds", seconds);
     if (size < Transport.SHORTEST || size > Transport.LONGEST) {
       throw usage(
-          "--size must be "
-              + Transport.SHORTEST
-              + " to "
-              + Transport.LONGEST
-              + " bytes, not "
-              + size);
+          "--size must be %s to %s bytes, not %s"
+              .formatted(Transport.SHORTEST, Transport.LONGEST, size));
     }
   }
 

@@ -4,7 +4,10 @@ package dev.ferrule.lab.compare.transport;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** The server's side of a transport with files in a directory, which is not notified of clients. */
+/**
+ * The server's side of a transport with files in a directory, which its creator removes, and which
+ * is not notified of clients.
+ */
 record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
 
   @Override
@@ -15,10 +18,5 @@ record InDirectory(Path directory, Supplier<Transport> end) implements Listening
   @Override
   public Transport accept() {
     return end.get();
-  }
-
-  @Override
-  public void close() {
-    // the directory's creator removes it
   }
 }

@@ -20,5 +20,5 @@ public interface Listening extends AutoCloseable {
   default void resume() {}
 
   @Override
-  void close();
+  default void close() {}
 }
