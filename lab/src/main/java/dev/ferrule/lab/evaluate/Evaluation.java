@@ -232,12 +232,12 @@ public final class Evaluation {
   private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
     JsonObject measured = starts.isEmpty() ? begun : starts.get(starts.size() - 1);
-    folder.write(
-        all,
-        records,
-        new Modelling(all, records, modelled, acknowledged, left == 0),
-        measured,
-        left);
+    List<ProviderModel> models =
+        modelled.stream()
+            .flatMap(provider ->
+                ProviderModel.of(provider, all, records, acknowledged.contains(provider)).stream())
+            .toList();
+    folder.write(all, records, models, measured, left);
   }
 
   private void run(

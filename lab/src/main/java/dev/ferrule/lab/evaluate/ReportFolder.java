@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import dev.ferrule.lab.model.FitResult;
 import dev.ferrule.lab.model.ParameterFile;
 import dev.ferrule.lab.report.Csv;
 import dev.ferrule.lab.report.HtmlReport;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The files of an evaluation: the report, its plots, and the results for programs. */
 final class ReportFolder {
@@ -71,19 +73,21 @@ final class ReportFolder {
   void write(
       List<Experiment> experiments,
       Records records,
-      Modelling modelling,
+      List<ProviderModel> models,
       JsonObject machine,
       long left) {
+    Map<String, FitResult> fits =
+        models.stream().collect(Collectors.toMap(ProviderModel::provider, ProviderModel::fit));
     List<Section> sections = new ArrayList<>();
     for (Experiment experiment : experiments) {
       if (experiment.leftOut(records).isEmpty()) {
-        sections.add(experiment.section(records, modelling.models()));
+        sections.add(experiment.section(records, fits));
       }
     }
-    sections.addAll(modelling.sections());
+    models.forEach(model -> sections.add(model.section(left == 0)));
     leftOut(experiments, records).ifPresent(sections::add);
     sections.add(machineSection(machine, records));
-    sections.add(filesSection(!modelling.entries().isEmpty()));
+    sections.add(filesSection(!models.isEmpty()));
     String subtitle =
         (left > 0 ? "partial, " + Headlines.toGo(left) + "; " : "")
             + fact(machine, Machine.FERRULE)
@@ -112,10 +116,10 @@ final class ReportFolder {
     }
     put("results.csv", csv(records));
     put("results.json", json(records, machine));
-    if (modelling.entries().isEmpty()) {
+    if (models.isEmpty()) {
       remove(PARAMETERS);
     } else {
-      put(PARAMETERS, ParameterFile.format(modelling.entries()));
+      put(PARAMETERS, ParameterFile.format(models.stream().map(ProviderModel::entry).toList()));
     }
   }
 

@@ -35,14 +35,4 @@ public record Series(
   boolean isMeasured() {
     return style == Plot.Style.MEASURED;
   }
-
-  /** Returns the series with the model's line, and for the model to be fitted to. */
-  Series forModel() {
-    return new Series(name, colour, style, metric, Model.FITTED, samples);
-  }
-
-  /** Returns the series with the model's line. */
-  Series withModel() {
-    return new Series(name, colour, style, metric, Model.PREDICTED, samples);
-  }
 }

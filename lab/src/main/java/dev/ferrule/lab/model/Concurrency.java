@@ -15,12 +15,8 @@ public record Concurrency(
   public Concurrency {
     if (connections < 1 || senders < 1 || receivers < 1) {
       throw new IllegalArgumentException(
-          "connections, senders and receivers must be at least 1: "
-              + connections
-              + ", "
-              + senders
-              + ", "
-              + receivers);
+          "connections, senders and receivers must be at least 1: %s, %s, %s"
+              .formatted(connections, senders, receivers));
     }
   }
 

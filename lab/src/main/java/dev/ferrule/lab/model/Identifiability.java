@@ -99,11 +99,8 @@ final class Identifiability {
     }
     Estimate known = greater.source() == Estimate.Source.FITTED ? greater : lesser;
     String note =
-        "one of o_nsnd and o_nrcv is "
-            + nanos(known)
-            + ", the other "
-            + described(known == greater ? lesser : greater)
-            + "; one sender and one receiver do not show which";
+        "one of o_nsnd and o_nrcv is %s, the other %s; one sender and one receiver do not show which"
+            .formatted(nanos(known), described(known == greater ? lesser : greater));
     List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC).forEach(card -> notes.remove(alone(card)));
     notes.add(note);
     estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));

@@ -119,10 +119,8 @@ public final class EvaluationHost implements AutoCloseable {
       try (client) {
         String reason = "too many clients have not given the token yet";
         problems.accept(
-            "the client "
-                + text((InetSocketAddress) client.getRemoteSocketAddress())
-                + " is refused: "
-                + reason);
+            "the client %s is refused: %s"
+                .formatted(text((InetSocketAddress) client.getRemoteSocketAddress()), reason));
         refuse(new ControlChannel(client, patience.untilAnswer), reason, true);
       }
       return;

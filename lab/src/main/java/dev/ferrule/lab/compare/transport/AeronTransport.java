@@ -181,36 +181,23 @@ final class AeronTransport extends TransportUnderTest {
 
     private final String directory;
     private final Publication outgoing;
-    private final Claims sender;
     private final Subscription subscription;
     private final Image incoming;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(Mode mode, String directory, int in, int out, @Nullable Consumer<byte[]> witness) {
-      super(mode);
-      this.witness = witness;
-      this.directory = directory;
       Aeron aeron = SharedClient.retain(directory);
-      outgoing =
+      Publication publication =
           mode == Mode.SEVERAL_SENDERS
               ? aeron.addPublication(CHANNEL, out)
               : aeron.addExclusivePublication(CHANNEL, out);
-      sender = new Claims(outgoing);
+      super(mode, witness, () -> new Claims(publication));
+      this.directory = directory;
+      outgoing = publication;
       subscription = aeron.addSubscription(CHANNEL, in);
       while (subscription.imageCount() == 0) {
         LockSupport.parkNanos(LOOK_NANOS); // until the peer's publication exists
       }
       incoming = subscription.imageAtIndex(0);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Claims(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

@@ -62,18 +62,13 @@ final class AgronaTransport extends TransportUnderTest {
     private final MappedByteBuffer incomingFile;
     private final MappedByteBuffer outgoingFile;
     private final RingBuffer incoming;
-    private final RingBuffer outgoing;
-    private final Claims sender;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(Mode mode, Path directory, String in, String out, @Nullable Consumer<byte[]> witness) {
-      super(mode);
-      this.witness = witness;
+      MappedByteBuffer outgoing = IoUtil.mapExistingFile(directory.resolve(out).toFile(), out);
+      super(mode, witness, () -> new Claims(ring(mode, outgoing)));
+      outgoingFile = outgoing;
       incomingFile = IoUtil.mapExistingFile(directory.resolve(in).toFile(), in);
-      outgoingFile = IoUtil.mapExistingFile(directory.resolve(out).toFile(), out);
       incoming = ring(mode, incomingFile);
-      outgoing = ring(mode, outgoingFile);
-      sender = new Claims(outgoing);
     }
 
     private static RingBuffer ring(Mode mode, MappedByteBuffer file) {
@@ -81,16 +76,6 @@ final class AgronaTransport extends TransportUnderTest {
       return mode == Mode.SEVERAL_SENDERS
           ? new ManyToOneRingBuffer(memory)
           : new OneToOneRingBuffer(memory);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Claims(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

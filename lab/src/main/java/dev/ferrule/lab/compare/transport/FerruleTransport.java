@@ -108,38 +108,14 @@ final class FerruleTransport extends TransportUnderTest {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private final Connection connection;
-    private final Sender sender;
-    private final Copies copies;
     private final Receiver receiver;
-    private final @Nullable Consumer<byte[]> witness;
     private final boolean waits;
-    private final MemorySegment payload = MemorySegment.ofBuffer(Payload.longest());
 
     End(Connection connection, Mode mode, @Nullable Consumer<byte[]> witness, WaitStrategy wait) {
-      super(mode);
+      super(mode, witness, () -> new Copies(connection.sender()));
       this.connection = connection;
-      this.witness = witness;
       this.waits = wait != WaitStrategy.SPIN;
-      sender = connection.sender();
-      copies = new Copies(sender);
       receiver = connection.receiver();
-    }
-
-    /** Waits for buffer space instead of returning false. */
-    @Override
-    public boolean trySend(long value, int length) {
-      return copies.trySend(value, length);
-    }
-
-    /** Waits for buffer space instead of sending less. */
-    @Override
-    public int trySendBatch(long first, int count, int length) {
-      for (int i = 0; i < count; i++) {
-        payload.set(LONG, 0, first + i);
-        sender.stage(payload, 0, length);
-      }
-      sender.flush();
-      return count;
     }
 
     @Override
@@ -178,7 +154,7 @@ final class FerruleTransport extends TransportUnderTest {
     }
   }
 
-  /** Sends copies by a sender of its own. Waits for buffer space. */
+  /** Sends copies. Waits for buffer space instead of returning false, or sending less. */
   private static final class Copies implements MessageSender {
 
     private final Sender sender;
@@ -193,6 +169,16 @@ final class FerruleTransport extends TransportUnderTest {
       payload.set(End.LONG, 0, value);
       sender.send(payload, 0, length);
       return true;
+    }
+
+    @Override
+    public int trySendBatch(long first, int count, int length) {
+      for (int i = 0; i < count; i++) {
+        payload.set(End.LONG, 0, first + i);
+        sender.stage(payload, 0, length);
+      }
+      sender.flush();
+      return count;
     }
 
     @Override

@@ -76,30 +76,14 @@ final class JctoolsTransport extends TransportUnderTest {
       implements MessagePassingQueue.Consumer<byte[]> {
 
     private final MpscArrayQueue<byte[]> incoming;
-    private final MpscArrayQueue<byte[]> outgoing;
-    private final FreshArrays sender;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(
         Mode mode,
         MpscArrayQueue<byte[]> incoming,
         MpscArrayQueue<byte[]> outgoing,
         @Nullable Consumer<byte[]> witness) {
-      super(mode);
+      super(mode, witness, () -> new FreshArrays(outgoing));
       this.incoming = incoming;
-      this.outgoing = outgoing;
-      this.witness = witness;
-      sender = new FreshArrays(outgoing);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new FreshArrays(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

@@ -10,6 +10,19 @@ public interface MessageSender extends AutoCloseable {
    */
   boolean trySend(long value, int length);
 
+  /**
+   * Sends up to {@link Transport#LARGEST_BATCH} messages together, whose values begin with {@code
+   * first}, with the transport's call for batches; returns how many, as there may be no space for
+   * the rest. A transport without such a call sends them one by one.
+   */
+  default int trySendBatch(long first, int count, int length) {
+    int sent = 0;
+    while (sent < count && trySend(first + sent, length)) {
+      sent++;
+    }
+    return sent;
+  }
+
   /** Gives back what the sender has taken of the transport, if anything. */
   @Override
   default void close() {}

@@ -52,10 +52,8 @@ public final class SenderSequences {
   public void check() {
     if (isWrong) {
       throw new IllegalStateException(
-          "a message was lost, duplicated or reordered: "
-              + describe(wrongValue)
-              + " arrived instead of "
-              + describe(expectedInstead));
+          "a message was lost, duplicated or reordered: %s arrived instead of %s"
+              .formatted(describe(wrongValue), describe(expectedInstead)));
     }
   }
 

@@ -110,34 +110,15 @@ final class SocketTransport extends TransportUnderTest {
     private static final int READ_BYTES = 256 << 10;
 
     private final SocketChannel channel;
-    private final Writer writer;
-    private final @Nullable Consumer<byte[]> witness;
     private final ByteBuffer incoming =
         ByteBuffer.allocateDirect(READ_BYTES).order(ByteOrder.nativeOrder()).flip();
 
     End(Mode mode, SocketChannel channel, @Nullable Consumer<byte[]> witness) throws IOException {
-      super(mode);
+      super(mode, witness, () -> new Writer(channel));
       this.channel = channel;
-      this.writer = new Writer(channel);
-      this.witness = witness;
       if (channel.getRemoteAddress() instanceof InetSocketAddress) {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       }
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Writer(channel);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return writer.trySend(value, length);
-    }
-
-    @Override
-    public int trySendBatch(long first, int count, int length) {
-      return writer.send(first, count, length);
     }
 
     @Override
@@ -209,12 +190,12 @@ final class SocketTransport extends TransportUnderTest {
 
     @Override
     public boolean trySend(long value, int length) {
-      send(value, 1, length);
+      trySendBatch(value, 1, length);
       return true;
     }
 
-    /** Sends messages with one write. */
-    int send(long first, int count, int length) {
+    @Override
+    public int trySendBatch(long first, int count, int length) {
       outgoing.clear();
       for (int i = 0; i < count; i++) {
         int start = i * (HEADER_BYTES + length) + HEADER_BYTES;

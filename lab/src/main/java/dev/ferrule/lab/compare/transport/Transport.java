@@ -17,19 +17,6 @@ public interface Transport extends MessageSender, AutoCloseable {
   int LARGEST_BATCH = 64;
 
   /**
-   * Sends up to {@link #LARGEST_BATCH} messages together, whose values begin with {@code first},
-   * with the transport's call for batches; returns how many, as there may be no space for the rest.
-   * A transport without such a call sends them one by one.
-   */
-  default int trySendBatch(long first, int count, int length) {
-    int sent = 0;
-    while (sent < count && trySend(first + sent, length)) {
-      sent++;
-    }
-    return sent;
-  }
-
-  /**
    * {@return a sending half of this connection for a further thread, which may be used concurrently
    * with all others} Only in {@link Mode#SEVERAL_SENDERS}.
    */
