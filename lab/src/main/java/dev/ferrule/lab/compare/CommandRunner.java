@@ -41,7 +41,6 @@ public final class CommandRunner {
     return all.stream().filter(one -> only.contains(name.apply(one))).toList();
   }
 
-  /** Runs a command and ends the process. */
   public static void exit(Object command, String name, String program, String... arguments) {
     LogLines.install(name);
     System.exit(

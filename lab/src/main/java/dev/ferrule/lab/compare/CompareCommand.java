@@ -104,12 +104,10 @@ public final class CompareCommand implements Callable<Integer> {
 
   private CompareCommand() {}
 
-  /** Runs the command and ends the process. */
   public static void main(String[] arguments) {
     CommandRunner.exit(new CompareCommand(), NAME, "./" + NAME, arguments);
   }
 
-  /** Runs the command within this process. */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return CommandRunner.run(
         new CompareCommand(), NAME, "./" + NAME, out, err, Main.Look.PLAIN, arguments);

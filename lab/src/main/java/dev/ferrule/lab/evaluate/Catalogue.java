@@ -144,7 +144,6 @@ public final class Catalogue {
     return has(provider, option);
   }
 
-  /** Returns whether a provider has an option. */
   public static boolean has(ProviderInfo provider, String option) {
     return provider.options().stream().map(Option::name).anyMatch(option::equals);
   }

@@ -48,7 +48,6 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
     }
   }
 
-  /** Returns the plan of one measurement of a point. */
   Plan plan(int size, Warmth warmth) {
     Plan.Pace pace = quick ? QUICK : THOROUGH;
     Plan.Pace longer =

@@ -232,7 +232,6 @@ public final class Records {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** Iterates over all measurements. */
   void forEach(BiConsumer<JsonObject, Map<Integer, JsonObject>> action) {
     entries.values().forEach(entry -> action.accept(entry.description, entry.rounds));
   }

@@ -15,7 +15,6 @@ import java.util.TreeMap;
  */
 public record ServerSettings(Map<String, String> options, String waiting, boolean pinned) {
 
-  /** Creates settings. */
   public ServerSettings {
     options = Collections.unmodifiableMap(new TreeMap<>(options));
   }

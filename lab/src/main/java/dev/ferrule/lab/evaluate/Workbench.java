@@ -127,7 +127,6 @@ public final class Workbench implements AutoCloseable {
     return point.waiting().equals(SPIN) && pinning.hasRoomFor(threadsHere) ? pinning : Pinning.OFF;
   }
 
-  /** {@return how much to measure} */
   public Effort effort() {
     return effort;
   }
@@ -164,7 +163,6 @@ public final class Workbench implements AutoCloseable {
     return problems;
   }
 
-  /** Measures a point once. */
   JsonObject measure(Point point) {
     boolean watched =
         "0".equals(point.client().get(Catalogue.RNR_RETRY)) && !mayOverrun(point.server());

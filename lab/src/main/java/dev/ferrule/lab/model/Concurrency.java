@@ -11,7 +11,6 @@ package dev.ferrule.lab.model;
 public record Concurrency(
     Load load, int connections, int senders, int receivers, Processors processors) {
 
-  /** Checks the values. */
   public Concurrency {
     if (connections < 1 || senders < 1 || receivers < 1) {
       throw new IllegalArgumentException(

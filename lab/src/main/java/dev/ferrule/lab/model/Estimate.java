@@ -21,7 +21,6 @@ public record Estimate(
     Source source,
     String note) {
 
-  /** The source of a value. */
   public enum Source {
     /** The call was timed. */
     MEASURED,

@@ -29,7 +29,6 @@ public record LackOfFit(List<Part> parts) {
    */
   public record Point(String experiment, Observation observation, List<Double> rounds) {
 
-    /** Copies the list. */
     public Point {
       rounds = List.copyOf(rounds);
     }
@@ -58,7 +57,6 @@ public record LackOfFit(List<Part> parts) {
     }
   }
 
-  /** Copies the list. */
   public LackOfFit {
     parts = List.copyOf(parts);
   }
@@ -88,7 +86,6 @@ public record LackOfFit(List<Part> parts) {
     return parts.stream().anyMatch(Part::isNoisy);
   }
 
-  /** Describes the comparison in a sentence. */
   public String text() {
     if (!isExplained()) {
       return "The model does not fit: its predictions are off by more than the noise of the rounds"

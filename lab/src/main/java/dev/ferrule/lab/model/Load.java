@@ -10,7 +10,6 @@ package dev.ferrule.lab.model;
  */
 public record Load(int sizeBytes, int unacked, int batch) {
 
-  /** Checks the values. */
   public Load {
     if (sizeBytes < 0 || unacked < 1 || batch < 1) {
       throw new IllegalArgumentException(

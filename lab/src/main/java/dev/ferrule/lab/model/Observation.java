@@ -8,7 +8,6 @@ package dev.ferrule.lab.model;
  */
 public record Observation(Kind kind, Load load, double nanos) {
 
-  /** What was measured. */
   public enum Kind {
     /** Half the round trip, with one message in flight. */
     LATENCY,

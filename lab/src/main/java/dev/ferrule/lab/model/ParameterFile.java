@@ -61,7 +61,6 @@ public final class ParameterFile {
   public record Entry(
       String provider, boolean acknowledged, Map<Parameter, Estimate> estimates, String note) {
 
-    /** {@return the model with these parameters} */
     public PerformanceModel model() {
       return PerformanceModel.of(estimates, acknowledged);
     }

@@ -49,7 +49,6 @@ public final class PerformanceModel {
     this.acknowledged = acknowledged;
   }
 
-  /** Creates the model with the values of estimates. */
   static PerformanceModel of(Map<Parameter, Estimate> estimates, boolean acknowledged) {
     Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
     estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
@@ -60,7 +59,6 @@ public final class PerformanceModel {
     return values[parameter.ordinal()];
   }
 
-  /** {@return whether the number of unacknowledged messages limits the rate} */
   public boolean acknowledged() {
     return acknowledged;
   }

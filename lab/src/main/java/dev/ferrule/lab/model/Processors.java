@@ -8,7 +8,6 @@ package dev.ferrule.lab.model;
  */
 public record Processors(int client, int server, boolean shared) {
 
-  /** Checks the values. */
   public Processors {
     if (client < 1 || server < 1 || shared && client != server) {
       throw new IllegalArgumentException(
@@ -29,7 +28,6 @@ public record Processors(int client, int server, boolean shared) {
     return ofTwoHosts(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
-  /** {@return the number of all processors} */
   public int all() {
     return shared ? client : client + server;
   }

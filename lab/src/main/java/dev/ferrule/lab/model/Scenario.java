@@ -11,7 +11,6 @@ package dev.ferrule.lab.model;
  */
 public record Scenario(Pattern pattern, int nodes, Load load, int threads, int processors) {
 
-  /** Which nodes send to which. */
   public enum Pattern {
     /** All send to one. */
     ALL_TO_ONE("N:1"),
@@ -36,7 +35,6 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
     return pattern == Pattern.ALL_TO_ONE ? nodes : nodes - 1;
   }
 
-  /** Returns the number of receiving nodes. */
   int receivers() {
     return pattern == Pattern.ALL_TO_ONE ? 1 : nodes;
   }

@@ -170,7 +170,6 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
     }
   }
 
-  /** Describes the comparison in a sentence. */
   public String text() {
     String bytes =
         String.format(

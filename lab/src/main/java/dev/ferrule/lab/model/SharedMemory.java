@@ -47,7 +47,6 @@ public record SharedMemory(long maxMessage, int ring) {
     return pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }
 
-  /** Returns the memory of several connections. */
   public long bytes(long connections) {
     return connections * 2 * (ringBytes() + bufferBytes() + RMA);
   }

@@ -42,7 +42,6 @@ public enum Stage {
     return card && !cards ? "cache line transfer" : words;
   }
 
-  /** Returns the stage's name. */
   @Override
   public String toString() {
     return words;

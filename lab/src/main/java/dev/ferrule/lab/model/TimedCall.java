@@ -12,12 +12,10 @@ import java.util.OptionalDouble;
  */
 public record TimedCall(Parameter parameter, List<Double> nanos, double tickNanos) {
 
-  /** Copies the list. */
   public TimedCall {
     nanos = List.copyOf(nanos);
   }
 
-  /** Returns the mean of the rounds. */
   double mean() {
     return nanos.stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }

@@ -274,7 +274,6 @@ public final class RemoteServers implements Servers, AutoCloseable {
                 .formatted(address, cause.getMessage()));
   }
 
-  /** Sends a request and waits for its answer. */
   private JsonObject ask(long id, JsonObject request) {
     CompletableFuture<JsonObject> answer = new CompletableFuture<>();
     waiting.put(id, answer);
@@ -308,7 +307,6 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
-  /** Receives until the connection ends. */
   private void receive() {
     IOException failure;
     try {

@@ -7,7 +7,6 @@ import java.util.List;
 /** Rows of text under a header, to which rows may be added; the caption may be empty. */
 public record Table(String caption, List<String> header, List<List<String>> rows) {
 
-  /** Creates a table without rows. */
   public Table(String caption, List<String> header) {
     this(caption, List.copyOf(header), new ArrayList<>());
   }

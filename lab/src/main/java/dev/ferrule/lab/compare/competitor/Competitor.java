@@ -19,7 +19,6 @@ public interface Competitor {
     return Optional.empty();
   }
 
-  /** Returns whether it supports a measure. */
   boolean takesPart(Measure measure);
 
   /**

@@ -63,7 +63,6 @@ final class Loops {
     }
   }
 
-  /** Echoes each message. */
   static void echo(Transport transport, long count, int length) {
     for (long left = count; left > 0; ) {
       int taken = transport.poll(1);

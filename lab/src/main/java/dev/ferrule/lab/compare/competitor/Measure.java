@@ -39,12 +39,10 @@ public enum Measure {
     this.title = title;
   }
 
-  /** {@return the mode of the connection} */
   public Mode mode() {
     return mode;
   }
 
-  /** Returns the number of messages sent together. */
   public int batch() {
     return batch;
   }
@@ -59,7 +57,6 @@ public enum Measure {
     return this == LATENCY || this == WAKE_UP;
   }
 
-  /** Returns a heading for the results. */
   public String title() {
     return title;
   }

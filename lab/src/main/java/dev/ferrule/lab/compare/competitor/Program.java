@@ -33,13 +33,11 @@ final class Program {
 
   private Program() {}
 
-  /** Returns whether there is a program of that name. */
   static boolean exists(String name) {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
   }
 
-  /** Returns a TCP port that is currently free. */
   static int freePort() {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
@@ -181,7 +179,6 @@ final class Program {
     return lastOf(lines.stream().filter(line -> !line.isBlank())).orElse("no output");
   }
 
-  /** Returns the last element. */
   static Optional<String> lastOf(Stream<String> lines) {
     return lines.reduce((before, last) -> last);
   }

@@ -143,7 +143,6 @@ final class Side {
     }
   }
 
-  /** Returns the number of messages of each sender. */
   private static long each(Order order) {
     return Math.max(1, order.count() / order.measure().senders());
   }

@@ -25,9 +25,6 @@ public final class UcxCompetitor implements Competitor {
 
   private static final String SLEEP = "sleep";
 
-  /** Creates a competitor, whether or not the program is available. */
-  public UcxCompetitor() {}
-
   @Override
   public String name() {
     return "ucx";

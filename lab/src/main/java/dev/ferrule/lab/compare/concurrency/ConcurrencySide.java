@@ -64,7 +64,9 @@ final class ConcurrencySide {
   private static void run(String[] arguments) throws IOException, InterruptedException {
     ConcurrencySide side =
         new ConcurrencySide(
-            named(arguments[0]), Workload.valueOf(arguments[1]), Integer.parseInt(arguments[2]));
+            TransportsUnderTest.named(arguments[0], TransportsUnderTest.concurrent()),
+            Workload.valueOf(arguments[1]),
+            Integer.parseInt(arguments[2]));
     String where = arguments[4];
     if (arguments[3].equals(SERVER)) {
       where = side.serve(Path.of(where), Integer.parseInt(arguments[5]));
@@ -81,13 +83,6 @@ final class ConcurrencySide {
         }
       }
     }
-  }
-
-  static TransportUnderTest named(String name) {
-    return TransportsUnderTest.concurrent().stream()
-        .filter(transport -> transport.name().equals(name))
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
   }
 
   private String serve(Path directory, int acceptors) {

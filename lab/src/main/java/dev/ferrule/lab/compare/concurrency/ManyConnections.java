@@ -114,12 +114,10 @@ public final class ManyConnections implements Callable<Integer> {
 
   private ManyConnections() {}
 
-  /** Runs the command and ends the process. */
   public static void main(String[] arguments) {
     CommandRunner.exit(new ManyConnections(), NAME, PROGRAM, arguments);
   }
 
-  /** Runs the command within this process. */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return CommandRunner.run(
         new ManyConnections(), NAME, PROGRAM, out, err, Main.Look.PLAIN, arguments);
@@ -195,12 +193,10 @@ public final class ManyConnections implements Callable<Integer> {
     try (ChildProcess server =
         side(transport, workload, ConcurrencySide.SERVER, directory.toString())) {
       String address = server.awaitAnswer(START_TIMEOUT);
-      if (processCount == 1) {
-        measure(workload, 1, count, transport, server, server);
-      } else {
-        try (ChildProcess client = side(transport, workload, ConcurrencySide.CLIENT, address)) {
-          measure(workload, 2, count, transport, server, client);
-        }
+      try (@Nullable ChildProcess client =
+          processCount == 1 ? null : side(transport, workload, ConcurrencySide.CLIENT, address)) {
+        ChildProcess ofClients = client == null ? server : client;
+        measure(workload, processCount, count, transport, server, ofClients);
       }
     } finally {
       FreshAddress.remove(directory);

@@ -24,7 +24,6 @@ abstract class AbstractTransport implements Transport {
     sequences = mode == Mode.SEVERAL_SENDERS ? new SenderSequences() : null;
   }
 
-  /** Handles the value of a received message. */
   final void received(long value) {
     lastValue = value;
     if (sequences != null) {

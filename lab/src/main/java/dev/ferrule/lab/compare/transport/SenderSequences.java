@@ -18,7 +18,6 @@ public final class SenderSequences {
   private long wrongValue;
   private long expectedInstead;
 
-  /** Creates a check that expects the first message of each thread. */
   public SenderSequences() {
     restart();
   }
@@ -36,7 +35,6 @@ public final class SenderSequences {
     isWrong = false;
   }
 
-  /** Handles the value of a received message. */
   void accept(long value) {
     int sender = (int) (value >>> SENDER_SHIFT) & (MOST_SENDERS - 1);
     long wanted = expected[sender];

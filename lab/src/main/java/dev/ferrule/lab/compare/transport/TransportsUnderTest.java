@@ -52,9 +52,14 @@ public final class TransportsUnderTest {
     return new FerruleTransport(scheme);
   }
 
-  /** Returns the transport of a name. */
   public static TransportUnderTest named(String name) {
-    return Stream.concat(all().stream(), RDMA.stream().map(TransportsUnderTest::overRdma))
+    return named(
+        name,
+        Stream.concat(all().stream(), RDMA.stream().map(TransportsUnderTest::overRdma)).toList());
+  }
+
+  public static TransportUnderTest named(String name, List<TransportUnderTest> some) {
+    return some.stream()
         .filter(transport -> transport.name().equals(name))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
