@@ -48,6 +48,7 @@ final class Headlines {
           experiments.stream()
               .filter(experiment -> experiment.provider().equals(provider))
               .filter(experiment -> experiment.obstacle().isEmpty())
+              .filter(experiment -> experiment.missingPeers().isEmpty()) // figures of others
               .toList();
       new Headlines(own, records, left).headline(provider, machine).ifPresent(headlines::add);
     }
