@@ -201,12 +201,15 @@ public final class EvaluateCommand implements Subcommand {
 
   private void checkServer() {
     if (server == null && token.isSet()) {
-      throw new ParameterException(spec.commandLine(), "--token is for --server");
+      throw usage("--token is for --server");
     }
     if (server != null && (peers || host != null)) {
-      throw new ParameterException(
-          spec.commandLine(), "--peers and --host are for servers on this host, not for --server");
+      throw usage("--peers and --host are for servers on this host, not for --server");
     }
+  }
+
+  private ParameterException usage(String message) {
+    return new ParameterException(spec.commandLine(), message);
   }
 
   private RemoteServers remote(String address) {
@@ -219,12 +222,10 @@ public final class EvaluateCommand implements Subcommand {
 
   private void checkMeasurement(List<ProviderInfo> providers) {
     if (out == null) {
-      throw new ParameterException(
-          spec.commandLine(), "no folder for the report; set one, such as --out evaluation");
+      throw usage("no folder for the report; set one, such as --out evaluation");
     }
     if (times() < 1 || messages != null && messages < 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--rounds and --messages must be at least 1");
+      throw usage("--rounds and --messages must be at least 1");
     }
     for (ProviderInfo provider : providers) {
       if (!provider.availability().available()) {
@@ -313,9 +314,7 @@ public final class EvaluateCommand implements Subcommand {
   private Set<String> chosen(Set<String> ids) {
     for (String id : only) {
       if (!ids.contains(id)) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "no experiment '" + id + "'; choose from " + String.join(", ", ids));
+        throw usage("no experiment '" + id + "'; choose from " + String.join(", ", ids));
       }
     }
     return only.isEmpty() ? ids : new LinkedHashSet<>(only);

@@ -8,7 +8,6 @@ import dev.ferrule.lab.model.Load;
 import dev.ferrule.lab.model.Memory;
 import dev.ferrule.lab.model.Parameter;
 import dev.ferrule.lab.model.ParameterFile;
-import dev.ferrule.lab.model.PerformanceModel;
 import dev.ferrule.lab.model.Prediction;
 import dev.ferrule.lab.model.Scenario;
 import dev.ferrule.lab.model.SharedMemory;
@@ -22,8 +21,10 @@ import dev.ferrule.tools.support.TextTable;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -62,6 +63,13 @@ public final class ModelCommand implements Subcommand {
   private static final String SHARED_MEMORY = "sm";
   private static final Set<Parameter> ALONE =
       Set.of(Parameter.LATENCY, Parameter.BYTE_ALONE); // not determined by unbounded streams
+
+  private static final Set<Estimate.Source> OPEN =
+      EnumSet.of(
+          Estimate.Source.TOGETHER,
+          Estimate.Source.UNDETERMINED,
+          Estimate.Source.AT_MOST,
+          Estimate.Source.AT_LEAST);
 
   @Spec private CommandSpec spec;
 
@@ -220,13 +228,13 @@ public final class ModelCommand implements Subcommand {
         .orElseThrow(() ->
             new ToolException(
                 ExitCode.USAGE,
-                file
-                    + ": no parameters for '"
-                    + provider
-                    + "'; it has "
-                    + entries.stream()
-                        .map(ParameterFile.Entry::provider)
-                        .collect(Collectors.joining(", "))));
+                "%s: no parameters for '%s'; it has %s"
+                    .formatted(
+                        file,
+                        provider,
+                        entries.stream()
+                            .map(ParameterFile.Entry::provider)
+                            .collect(Collectors.joining(", ")))));
   }
 
   private Scenario scenario(boolean shared, Scenario.Pattern pattern, int size) {
@@ -251,18 +259,14 @@ public final class ModelCommand implements Subcommand {
    */
   private static String uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
-        .filter(estimate ->
-            estimate.source() == Estimate.Source.TOGETHER
-                || estimate.source() == Estimate.Source.UNDETERMINED
-                || estimate.source() == Estimate.Source.AT_MOST
-                || estimate.source() == Estimate.Source.AT_LEAST)
+        .filter(estimate -> OPEN.contains(estimate.source()))
         .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))
         .map(estimate -> estimate.parameter().symbol())
         .collect(Collectors.joining(", "));
   }
 
   private void print(PrintWriter out, ParameterFile.Entry entry, Memory memory) {
-    PerformanceModel model = entry.model();
+    boolean shared = isShared(entry);
     out.printf(
         "%s, %d nodes, %d unacknowledged, batches of %d, threads of a node: %d%n",
         entry.provider(), nodes, unacked, batch, threads);
@@ -274,20 +278,13 @@ public final class ModelCommand implements Subcommand {
       out.println("not determined by the measurements (predictions assume it): " + uncertain);
     }
     TextTable rates = new TextTable();
-    rates.cells(
-        "pattern",
-        "bytes",
-        "messages/s",
-        "at worst",
-        "bytes/s",
-        "CPU allows",
-        isShared(entry) ? "lines allow" : "card allows",
-        "bound");
+    rates.cells("pattern", "bytes", "messages/s", "at worst", "bytes/s", "CPU allows");
+    rates.cells(shared ? "lines allow" : "card allows", "bound");
     rates.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {
-        Scenario scenario = scenario(isShared(entry), pattern, size);
-        Prediction prediction = Prediction.of(model, scenario);
+        Scenario scenario = scenario(shared, pattern, size);
+        Prediction prediction = Prediction.of(entry.model(), scenario);
         rates.cells(
             pattern.toString(),
             String.valueOf(size),
@@ -296,43 +293,53 @@ public final class ModelCommand implements Subcommand {
             rate(prediction.bytesPerSecond()),
             rate(prediction.cpuMessagesPerSecond()),
             rate(prediction.nicMessagesPerSecond()),
-            prediction.bottleneck().words(!isShared(entry)));
+            prediction.bottleneck().words(!shared));
         rates.endRow();
       }
     }
     out.print(rates);
-    if (isShared(entry)) {
-      out.printf(
-          "rates are per receiving process; all processes share %d processors%n", processors());
-      printShared(out);
-      return;
-    }
-    out.println("rates are per receiving node");
+    out.println(
+        shared
+            ? "rates are per receiving process; all processes share " + processors() + " processors"
+            : "rates are per receiving node");
     TextTable table = new TextTable();
-    table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "send buffers");
+    table.cells(shared ? "memory of a process's connections" : "memory of a node", "connections");
+    parts(shared, memory).forEach(part -> table.cells(part.heading()));
     table.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       long connections = scenario(false, pattern, 0).connections();
-      table.cells(
-          pattern.toString(),
-          String.valueOf(connections),
-          Numbers.bytes(memory.ownBufferBytes(connections)),
-          Numbers.bytes(memory.sharedBufferBytes(connections)),
-          Numbers.bytes(memory.ringMemoryBytes(connections)),
-          Numbers.bytes(memory.sendBytes(connections)));
+      table.cells(pattern.toString(), String.valueOf(connections));
+      parts(shared, memory)
+          .forEach(part -> table.cells(Numbers.bytes(part.bytes().applyAsLong(connections))));
       table.endRow();
     }
     out.print(table);
+    SharedMemory sm = sharedMemory();
     out.println(
-        "for messages of up to "
-            + memory.maxMessage()
-            + " bytes; buffers: "
-            + memory.receives()
-            + " for each connection; SRQ: "
-            + memory.sharedReceives()
-            + " for all; rings: "
-            + Numbers.bytes(memory.ringBytes())
-            + " each");
+        shared
+            ? "for messages of up to %s bytes; in each direction a ring of %s, and a buffer of %s"
+                .formatted(
+                    sm.maxMessage(), Numbers.bytes(sm.ringBytes()), Numbers.bytes(sm.bufferBytes()))
+            : ("for messages of up to %s bytes; buffers: %s for each connection; SRQ: %s for all;"
+                    + " rings: %s each")
+                .formatted(
+                    memory.maxMessage(),
+                    memory.receives(),
+                    memory.sharedReceives(),
+                    Numbers.bytes(memory.ringBytes())));
+  }
+
+  /** A part of a node's memory, with its names in a table and in JSON. */
+  private record Part(String heading, String field, LongUnaryOperator bytes) {}
+
+  private List<Part> parts(boolean shared, Memory memory) {
+    return shared
+        ? List.of(new Part("shared", "shared_bytes", sharedMemory()::bytes))
+        : List.of(
+            new Part("buffers", "receive_buffers_bytes", memory::ownBufferBytes),
+            new Part("SRQ", "srq_bytes", memory::sharedBufferBytes),
+            new Part("rings", "rings_bytes", memory::ringMemoryBytes),
+            new Part("send buffers", "send_bytes", memory::sendBytes));
   }
 
   /**
@@ -348,34 +355,10 @@ public final class ModelCommand implements Subcommand {
     return new SharedMemory(Math.max(1, longest()), Integer.highestOneBit(2 * allowed - 1));
   }
 
-  private void printShared(PrintWriter out) {
-    SharedMemory memory = sharedMemory();
-    TextTable table = new TextTable();
-    table.cells("memory of a process's connections", "connections", "shared");
-    table.endRow();
-    for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
-      long connections = scenario(false, pattern, 0).connections();
-      table.cells(
-          pattern.toString(),
-          String.valueOf(connections),
-          Numbers.bytes(memory.bytes(connections)));
-      table.endRow();
-    }
-    out.print(table);
-    out.println(
-        "for messages of up to "
-            + memory.maxMessage()
-            + " bytes; in each direction a ring of "
-            + Numbers.bytes(memory.ringBytes())
-            + ", and a buffer of "
-            + Numbers.bytes(memory.bufferBytes()));
-  }
-
   private int longest() {
     return maxMessage != null ? maxMessage : sizes.stream().max(Integer::compare).orElse(0);
   }
 
-  /** The stage of a card over RDMA is here the transfer of cache lines between two processors. */
   private static String rate(double value) {
     return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
   }
@@ -430,14 +413,8 @@ public final class ModelCommand implements Subcommand {
     JsonObject object = new JsonObject();
     object.addProperty("pattern", scenario.pattern().toString());
     object.addProperty("connections", connections);
-    if (shared) {
-      object.addProperty("shared_bytes", sharedMemory().bytes(connections));
-    } else {
-      object.addProperty("receive_buffers_bytes", memory.ownBufferBytes(connections));
-      object.addProperty("srq_bytes", memory.sharedBufferBytes(connections));
-      object.addProperty("rings_bytes", memory.ringMemoryBytes(connections));
-      object.addProperty("send_bytes", memory.sendBytes(connections));
-    }
+    parts(shared, memory)
+        .forEach(part -> object.addProperty(part.field(), part.bytes().applyAsLong(connections)));
     return object;
   }
 }

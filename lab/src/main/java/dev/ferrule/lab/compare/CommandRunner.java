@@ -9,7 +9,12 @@ import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /**
  * Runs the commands of this module like {@code ferrule}'s own: a usage error is reported in one
@@ -19,14 +24,23 @@ public final class CommandRunner {
 
   private CommandRunner() {}
 
-  /**
-   * Runs a command and ends the process.
-   *
-   * @param command the command
-   * @param name its name, with which problems begin
-   * @param program the command line with which a user runs it
-   * @param arguments the command line
-   */
+  /** Returns those that an option {@code --only} names, or all without it. */
+  public static <T> List<T> chosen(
+      CommandSpec spec, @Nullable List<String> only, List<T> all, Function<T, String> name) {
+    if (only == null) {
+      return all;
+    }
+    List<String> names = all.stream().map(name).toList();
+    for (String each : only) {
+      if (!names.contains(each)) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--only: unknown " + each + "; choose from " + String.join(", ", names));
+      }
+    }
+    return all.stream().filter(one -> only.contains(name.apply(one))).toList();
+  }
+
   public static void exit(Object command, String name, String program, String... arguments) {
     LogLines.install(name);
     System.exit(
@@ -41,16 +55,8 @@ public final class CommandRunner {
   }
 
   /**
-   * Runs a command within this process.
-   *
-   * @param command the command
-   * @param name its name, with which problems begin
-   * @param program the command line with which a user runs it
-   * @param out receives the results
-   * @param err receives progress and problems
-   * @param look how help texts are displayed
-   * @param arguments the command line
-   * @return its exit code
+   * Runs a command within this process and returns its exit code. Problems begin with the name;
+   * {@code program} is the command line with which a user runs it.
    */
   public static int run(
       Object command,

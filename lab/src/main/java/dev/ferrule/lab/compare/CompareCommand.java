@@ -104,23 +104,10 @@ public final class CompareCommand implements Callable<Integer> {
 
   private CompareCommand() {}
 
-  /**
-   * Runs the command and ends the process.
-   *
-   * @param arguments the command line
-   */
   public static void main(String[] arguments) {
     CommandRunner.exit(new CompareCommand(), NAME, "./" + NAME, arguments);
   }
 
-  /**
-   * Runs the command within this process.
-   *
-   * @param out receives the results
-   * @param err receives progress and problems
-   * @param arguments the command line
-   * @return its exit code
-   */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return CommandRunner.run(
         new CompareCommand(), NAME, "./" + NAME, out, err, Main.Look.PLAIN, arguments);
@@ -151,20 +138,12 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private List<Competitor> competitors() {
-    List<Competitor> all = provider.competitors();
-    if (only == null) {
-      return all;
-    }
-    List<String> names = all.stream().map(Competitor::name).toList();
-    for (String name : only) {
-      if (!names.contains(name)) {
-        throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
-      }
-    }
-    if (!only.contains(provider.ours())) {
+    List<Competitor> chosen =
+        CommandRunner.chosen(spec, only, provider.competitors(), Competitor::name);
+    if (only != null && !only.contains(provider.ours())) {
       throw usage("--only: " + provider.ours() + " must be included for the comparison");
     }
-    return all.stream().filter(competitor -> only.contains(competitor.name())).toList();
+    return chosen;
   }
 
   private List<Measure> measures() {

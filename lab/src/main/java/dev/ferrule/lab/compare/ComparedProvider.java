@@ -44,7 +44,6 @@ enum ComparedProvider {
   /** Returns the competitors, in the order of measurement. */
   abstract List<Competitor> competitors();
 
-  /** Returns the name of Ferrule's competitor. */
   String ours() {
     return toString();
   }

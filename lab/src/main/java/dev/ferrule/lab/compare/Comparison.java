@@ -9,8 +9,6 @@ import java.util.OptionalDouble;
  * The results of one run.
  *
  * @param ours the name of Ferrule's competitor
- * @param start when the run began
- * @param rounds the number of rounds
  * @param competitors the competitors, including those that could not run
  * @param figures the results, by measure, size and competitor
  * @param loadBefore the machine's load average at the begin; empty if unknown
@@ -28,8 +26,6 @@ public record Comparison(
   /**
    * A competitor.
    *
-   * @param name the short name
-   * @param version the version measured
    * @param missing why it was not measured; empty if it was
    */
   public record CompetitorInfo(String name, String version, String missing) {}

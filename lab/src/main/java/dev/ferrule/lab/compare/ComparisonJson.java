@@ -33,12 +33,6 @@ public final class ComparisonJson {
 
   private ComparisonJson() {}
 
-  /**
-   * Formats a comparison as JSON.
-   *
-   * @param comparison the comparison
-   * @return the text, terminated by a newline
-   */
   public static String format(Comparison comparison) {
     JsonObject object = new JsonObject();
     object.addProperty("ferrule", VersionProvider.build());

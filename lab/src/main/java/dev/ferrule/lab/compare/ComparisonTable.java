@@ -37,13 +37,9 @@ final class ComparisonTable {
               + (info.missing().isEmpty() ? info.version() : "not measured: " + info.missing()));
     }
     line(
-        "load average "
-            + load(comparison.loadBefore())
-            + " before, "
-            + load(comparison.loadAfter())
-            + " after; medians of the rounds in each placement, of "
-            + comparison.rounds()
-            + " rounds in total");
+        "load average %s before, %s after; medians of the rounds in each placement, of %s rounds in total"
+            .formatted(
+                load(comparison.loadBefore()), load(comparison.loadAfter()), comparison.rounds()));
     for (Measure measure : Measure.values()) {
       if (measure.isTime()) {
         table(measure, "ns (p99)", ComparisonTable::latency);
@@ -54,13 +50,8 @@ final class ComparisonTable {
       }
       table(
           measure,
-          "median of "
-              + ours
-              + " / theirs ("
-              + (measure.isTime() ? "below" : "above")
-              + " 1: "
-              + ours
-              + " is faster)",
+          "median of %s / theirs (%s 1: %s is faster)"
+              .formatted(ours, measure.isTime() ? "below" : "above", ours),
           figure -> ratio(figure.oursToIt()));
     }
     return text.toString();

@@ -8,12 +8,8 @@ import java.util.OptionalDouble;
  * The result of one competitor, at one size. Each value is a median over the rounds; a ratio is
  * that of two such medians.
  *
- * @param measure what was measured
- * @param sizeBytes the length of the messages
- * @param competitor the competitor
  * @param value nanoseconds, or messages per second
  * @param p99Nanos the 99th percentile; empty for rates and if it was not measured
- * @param rounds the number of rounds
  * @param lineNanos the latency of a bare line between the two processors meanwhile, in nanoseconds;
  *     empty if it was not measured, or the processors were migrated in every round
  * @param moved whether the processors were migrated in every round, so that the figures mix

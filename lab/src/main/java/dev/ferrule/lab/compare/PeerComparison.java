@@ -6,6 +6,7 @@ import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.lab.compare.transport.TransportsUnderTest;
+import dev.ferrule.lab.evaluate.Machine;
 import dev.ferrule.tools.bench.LineSpan;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,13 +36,8 @@ public final class PeerComparison {
   private final Consumer<String> progress;
 
   /**
-   * Creates a comparison.
-   *
-   * @param ours the name of the competitor with which the others are compared
-   * @param competitors the competitors, in the order of measurement
-   * @param measures what to measure
-   * @param schedule how much to measure
-   * @param progress receives one line for each step and each problem
+   * Creates a comparison with the competitor {@code ours}; the competitors are in the order of
+   * measurement. {@code progress} receives one line for each step and each problem.
    */
   public PeerComparison(
       String ours,
@@ -56,19 +52,14 @@ public final class PeerComparison {
     this.progress = progress;
   }
 
-  /**
-   * Measures.
-   *
-   * @return the results
-   */
   public Comparison run() {
     Instant start = Instant.now();
-    OptionalDouble loadBefore = Noise.loadAverage();
+    OptionalDouble loadBefore = Machine.loadAverage();
     List<Comparison.CompetitorInfo> infos = competitors.stream().map(this::info).toList();
     List<Figure> figures =
         Arrays.stream(Mode.values()).flatMap(mode -> figures(mode).stream()).toList();
     return new Comparison(
-        ours, start, schedule.rounds(), infos, figures, loadBefore, Noise.loadAverage());
+        ours, start, schedule.rounds(), infos, figures, loadBefore, Machine.loadAverage());
   }
 
   private Comparison.CompetitorInfo info(Competitor competitor) {

@@ -3,6 +3,7 @@ package dev.ferrule.lab.compare;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.lab.compare.competitor.Competitor;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.lab.evaluate.Metric;
@@ -11,52 +12,40 @@ import dev.ferrule.lab.evaluate.Task;
 import dev.ferrule.lab.evaluate.Workbench;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 
-/** The measurement of one competitor at one size, as a point of an evaluation. */
-final class PeerTask implements Task {
+/**
+ * The measurement of one competitor at one size, as a point of an evaluation.
+ *
+ * @param provider the provider whose comparison this is part of
+ * @param version the version measured, as each query starts a process
+ * @param floor determines the placement of the processors; empty for messages that do not travel by
+ *     cache lines
+ */
+record PeerTask(
+    String provider,
+    Competitor competitor,
+    String version,
+    Optional<Competitor> floor,
+    RunningCompetitor.Setting measurement,
+    Schedule schedule)
+    implements Task {
 
-  /** Distinguishes the points of one provider's comparison from those of another's. */
-  private final String provider;
+  static String experiment(Measure measure) {
+    return "peers-" + measure;
+  }
 
-  private final Competitor competitor;
-  private final String version; // cached: each query starts a process
-  private final Optional<Competitor> floor;
-  private final RunningCompetitor.Setting setting;
-  private final Schedule schedule;
-
-  /**
-   * Creates a task.
-   *
-   * @param provider the provider whose comparison this is part of
-   * @param competitor the competitor
-   * @param version the version measured
-   * @param floor determines the placement of the processors; empty for messages that do not travel
-   *     by cache lines
-   * @param setting the measurement
-   * @param schedule the duration
-   */
-  PeerTask(
-      String provider,
-      Competitor competitor,
-      String version,
-      Optional<Competitor> floor,
-      RunningCompetitor.Setting setting,
-      Schedule schedule) {
-    this.provider = provider;
-    this.competitor = competitor;
-    this.version = version;
-    this.floor = floor;
-    this.setting = setting;
-    this.schedule = schedule;
+  static Metric metric(Measure measure) {
+    return measure.isTime() ? Metric.P50 : Metric.MESSAGES;
   }
 
   @Override
   public JsonObject description() {
     JsonObject description = new JsonObject();
-    description.addProperty("experiment", PeerExperiment.id(setting.measure()));
+    description.addProperty("experiment", experiment(measurement.measure()));
     description.addProperty("provider", provider);
-    description.addProperty("kind", setting.measure().toString());
-    description.addProperty("size_bytes", setting.sizeBytes());
+    description.addProperty("kind", measurement.measure().toString());
+    description.addProperty("size_bytes", measurement.sizeBytes());
     description.addProperty("competitor", competitor.name());
     description.addProperty("version", version);
     return description;
@@ -64,46 +53,38 @@ final class PeerTask implements Task {
 
   /** Returns the bare line's current latency; empty if messages do not travel by cache lines. */
   private OptionalDouble lineNanos(Workbench bench) {
-    if (floor.isEmpty()) {
-      return OptionalDouble.empty();
-    }
-    String key = key(floor.get(), Mode.ONE_SENDER);
-    try {
-      return OptionalDouble.of(running(bench, key, floor.get(), Mode.ONE_SENDER).lineNanos());
-    } catch (RuntimeException e) {
-      bench.dismiss(key);
-      throw e;
-    }
-  }
-
-  private String key(Competitor one, Mode mode) {
-    return provider + " " + one.name() + " " + mode;
-  }
-
-  private RunningCompetitor running(Workbench bench, String key, Competitor one, Mode mode) {
-    return bench.guest(
-        key,
-        RunningCompetitor.class,
-        () -> new RunningCompetitor(one, one.start(mode, bench.problems()), schedule));
+    return floor.isEmpty()
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(on(bench, floor.get(), Mode.ONE_SENDER, RunningCompetitor::lineNanos));
   }
 
   /** Keeps both sides until the end, as starting and warming them up takes a while. */
-  @Override
-  public JsonObject run(Workbench bench) {
-    Mode mode = setting.measure().mode();
-    String key = key(competitor, mode);
+  private <T> T on(
+      Workbench bench, Competitor one, Mode mode, Function<RunningCompetitor, T> measuring) {
+    String key = provider + " " + one.name() + " " + mode;
     try {
-      OptionalDouble before = lineNanos(bench);
-      Outcome outcome = running(bench, key, competitor, mode).measure(setting);
-      JsonObject figures = new JsonObject();
-      figures.addProperty(PeerExperiment.metric(setting.measure()).name(), outcome.value());
-      outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Metric.P99.name(), nanos));
-      before.ifPresent(nanos -> figures.addProperty(Placement.BEFORE, nanos));
-      lineNanos(bench).ifPresent(nanos -> figures.addProperty(Placement.AFTER, nanos));
-      return figures;
+      return measuring.apply(
+          bench.guest(
+              key,
+              RunningCompetitor.class,
+              () -> new RunningCompetitor(one, one.start(mode, bench.problems()), schedule)));
     } catch (RuntimeException e) {
       bench.dismiss(key);
       throw e;
     }
+  }
+
+  @Override
+  public JsonObject run(Workbench bench) {
+    Measure measure = measurement.measure();
+    OptionalDouble before = lineNanos(bench);
+    Outcome outcome =
+        on(bench, competitor, measure.mode(), running -> running.measure(measurement));
+    JsonObject figures = new JsonObject();
+    figures.addProperty(metric(measure).name(), outcome.value());
+    outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Metric.P99.name(), nanos));
+    before.ifPresent(nanos -> figures.addProperty(Placement.BEFORE, nanos));
+    lineNanos(bench).ifPresent(nanos -> figures.addProperty(Placement.AFTER, nanos));
+    return figures;
   }
 }

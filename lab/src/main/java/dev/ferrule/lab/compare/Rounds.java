@@ -36,9 +36,6 @@ final class Rounds {
   /**
    * Returns the figures, in the order of the competitors; separately for each placement if the
    * processors were in several, nearest first.
-   *
-   * @param ours the competitor with which the others are compared
-   * @param floor the name of the floor, which may not have been measured
    */
   List<Figure> figures(String ours, String floor) {
     return places().stream().flatMap(place -> figures(place, ours, floor)).toList();

@@ -28,14 +28,7 @@ public record Schedule(
       new Schedule(usual(List.of(8, 16, 64, 128, 256, 1024, 4096)), 5, 100, 400);
   private static final Schedule QUICK = new Schedule(usual(List.of(8, 64, 256)), 3, 40, 300);
 
-  /**
-   * Creates a schedule with the same lengths for all measures.
-   *
-   * @param sizesBytes the lengths of the messages
-   * @param rounds the number of measurements of each competitor at each size
-   * @param roundMillis the approximate duration of one measurement
-   * @param warmUpMillis the minimum duration of each competitor's warm-up for each size
-   */
+  /** Creates a schedule with the same lengths for all measures. */
   public Schedule(List<Integer> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
     this(sizes(measure -> sizesBytes), rounds, roundMillis, warmUpMillis);
   }
@@ -58,22 +51,11 @@ public record Schedule(
     });
   }
 
-  /**
-   * Returns the schedule without options.
-   *
-   * @param quick whether to measure fewer sizes, in fewer and shorter rounds
-   * @return the schedule
-   */
+  /** Returns the schedule without options. */
   public static Schedule usual(boolean quick) {
     return quick ? QUICK : THOROUGH;
   }
 
-  /**
-   * Returns the lengths of the messages.
-   *
-   * @param measure what is measured
-   * @return the lengths in bytes
-   */
   public List<Integer> sizesBytes(Measure measure) {
     return Objects.requireNonNull(sizesBytes.get(measure));
   }

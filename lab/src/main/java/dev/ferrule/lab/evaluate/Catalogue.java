@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntFunction;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -84,6 +83,9 @@ public final class Catalogue {
   /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
 
+  private static final Axis CONNECTIONS =
+      Axis.logarithmic("connections (number)", Axis.Unit.NUMBER);
+  private static final Axis ACCESS_SIZE = Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES);
   private static final Axis SIZE = Axis.logarithmic("message size (bytes)", Axis.Unit.BYTES);
   private static final Axis LATENCY = Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS);
   private static final Axis RATE = Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE);
@@ -94,13 +96,6 @@ public final class Catalogue {
   private final boolean quick;
   private final Processors processors;
 
-  /**
-   * Creates the catalogue of a provider.
-   *
-   * @param provider the provider
-   * @param quick whether to measure fewer points
-   * @param processors the processors of both sides
-   */
   public Catalogue(ProviderInfo provider, boolean quick, Processors processors) {
     this.provider = provider;
     this.quick = quick;
@@ -140,9 +135,6 @@ public final class Catalogue {
   /**
    * Returns whether messages of a provider complete only when acknowledged, so that an option
    * limits the number of incomplete ones.
-   *
-   * @param provider the provider
-   * @return whether it has that option
    */
   public static boolean isAcknowledged(ProviderInfo provider) {
     return has(provider, UNACKED);
@@ -152,7 +144,7 @@ public final class Catalogue {
     return has(provider, option);
   }
 
-  private static boolean has(ProviderInfo provider, String option) {
+  public static boolean has(ProviderInfo provider, String option) {
     return provider.options().stream().map(Option::name).anyMatch(option::equals);
   }
 
@@ -160,10 +152,6 @@ public final class Catalogue {
     return has(option)
         ? Optional.empty()
         : Optional.of(scheme() + " has no option '" + option + "': " + what);
-  }
-
-  private List<Integer> sizes(Integer... some) {
-    return List.of(some);
   }
 
   /** A point with default settings, of which each experiment changes those that it varies. */
@@ -239,6 +227,10 @@ public final class Catalogue {
       return this;
     }
 
+    private Draft shared(boolean receiveQueue) {
+      return receiveQueue ? server(SRQ, ON) : this;
+    }
+
     private Draft both(String option, String value) {
       server.put(option, value);
       client.put(option, value);
@@ -278,45 +270,81 @@ public final class Catalogue {
     return IntStream.of(MAX_MESSAGES).filter(room -> room >= size).findFirst().orElse(size);
   }
 
-  private static List<Series.Sample> samples(List<Integer> values, IntFunction<Draft> drafts) {
-    return values.stream()
-        .map(value -> new Series.Sample(value, drafts.apply(value).point()))
-        .toList();
+  /** Collects the curves of an experiment, over the same values unless others are given. */
+  private static final class Curves {
+    private final List<Integer> values;
+    private final List<Series> series = new ArrayList<>();
+
+    Curves(List<Integer> values) {
+      this.values = values;
+    }
+
+    Curves add(String name, Metric metric, IntFunction<Draft> drafts) {
+      return add(name, metric, Series.Model.NONE, values, drafts);
+    }
+
+    /** Adds a curve that the model is fitted to. */
+    Curves fitted(String name, Metric metric, IntFunction<Draft> drafts) {
+      return add(name, metric, Series.Model.FITTED, values, drafts);
+    }
+
+    /** Adds a curve beside which the model's line is shown. */
+    Curves predicted(String name, Metric metric, IntFunction<Draft> drafts) {
+      return add(name, metric, Series.Model.PREDICTED, values, drafts);
+    }
+
+    Curves add(
+        String name,
+        Metric metric,
+        Series.Model model,
+        List<Integer> some,
+        IntFunction<Draft> drafts) {
+      Plot.Style style = metric.equals(Metric.P99) ? Plot.Style.BESIDE : Plot.Style.MEASURED;
+      List<Series.Sample> samples =
+          some.stream()
+              .map(value -> new Series.Sample(value, drafts.apply(value).point()))
+              .toList();
+      series.add(new Series(name, series.size(), style, metric, model, samples));
+      return this;
+    }
+  }
+
+  private Experiment experiment(
+      String id, String title, String text, Axis x, Axis y, Curves curves) {
+    return experiment(id, title, text, x, y, Optional.empty(), curves);
+  }
+
+  private Experiment experiment(
+      String id,
+      String title,
+      String text,
+      Axis x,
+      Axis y,
+      Optional<String> obstacle,
+      Curves curves) {
+    return new Experiment(id, scheme(), title, text, x, y, obstacle, curves.series);
   }
 
   private Experiment latency() {
     List<Integer> sizes =
         quick
-            ? sizes(16, 64, 512, 2048, 8192)
-            : sizes(1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
-    List<Series.Sample> samples =
-        samples(sizes, size -> new Draft("latency", Point.Kind.LATENCY).size(size));
-    List<Series> series = new ArrayList<>();
-    series.add(Series.measured("p50", 0, Metric.P50, samples).forModel());
-    series.add(new Series("p99", 1, Plot.Style.BESIDE, Metric.P99, Series.Model.NONE, samples));
+            ? List.of(16, 64, 512, 2048, 8192)
+            : List.of(1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
     boolean adaptiveWithSrq = has(SRQ) && processors.suffice(1, 1) && !processors.suffice(1, 2);
+    IntFunction<Draft> drafts = size -> new Draft("latency", Point.Kind.LATENCY).size(size);
+    Curves curves =
+        new Curves(sizes).fitted("p50", Metric.P50, drafts).add("p99", Metric.P99, drafts);
     if (adaptiveWithSrq) {
-      series.add(
-          Series.measured(
-              "p50, waiting adaptively",
-              series.size(),
-              Metric.P50,
-              samples(
-                  sizes, size -> new Draft("latency", Point.Kind.LATENCY).size(size).adaptive())));
+      curves.add("p50, waiting adaptively", Metric.P50, size -> drafts.apply(size).adaptive());
     }
     if (has(SRQ)) {
-      series.add(
-          Series.measured(
-              "p50, SRQ at the server" + (adaptiveWithSrq ? ", waiting adaptively" : ""),
-              series.size(),
-              Metric.P50,
-              samples(
-                  sizes,
-                  size -> new Draft("latency", Point.Kind.LATENCY).size(size).server(SRQ, ON))));
+      curves.add(
+          "p50, SRQ at the server" + (adaptiveWithSrq ? ", waiting adaptively" : ""),
+          Metric.P50,
+          size -> drafts.apply(size).server(SRQ, ON));
     }
-    return new SeriesExperiment(
+    return experiment(
         "latency",
-        scheme(),
         "latency over message size",
         "Half of the round-trip time of a message and its echo, one message in flight."
             + (adaptiveWithSrq
@@ -326,42 +354,33 @@ public final class Catalogue {
                 : ""),
         SIZE,
         LATENCY,
-        Optional.empty(),
-        series);
+        curves);
   }
 
   private Experiment calls() {
-    List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 512, 2048, 8192);
-    List<Series.Sample> samples =
-        samples(sizes, size -> new Draft("calls", Point.Kind.CALLS).size(size));
-    List<Series> series = new ArrayList<>();
+    Curves curves = new Curves(quick ? List.of(16, 512) : List.of(16, 512, 2048, 8192));
     for (String call : List.of("send", "receive", "free", "clock")) {
-      series.add(
-          Series.measured(
-              call,
-              series.size(),
-              new Metric(call + "_ns", "call time, p50", Metric.Kind.NANOS),
-              samples));
+      curves.add(
+          call,
+          new Metric(call + "_ns", "call time, p50", Metric.Kind.NANOS),
+          size -> new Draft("calls", Point.Kind.CALLS).size(size));
     }
-    return new SeriesExperiment(
+    return experiment(
         "calls",
-        scheme(),
         "call times over message size",
         "Each send, receive and free call of a ping-pong, timed individually, and the clock, whose"
             + " cost each of these times includes. They are the model's parameters o_snd, o_rcv"
             + " and g_rcv.",
         SIZE,
         Axis.logarithmic("call (time)", Axis.Unit.NANOS),
-        Optional.empty(),
-        series);
+        curves);
   }
 
   private Experiment unacked() {
     List<Integer> limits =
-        quick ? sizes(1, 4, 16, 64, 128) : sizes(1, 2, 4, 8, 16, 32, 64, 128, 256);
-    return new SeriesExperiment(
+        quick ? List.of(1, 4, 16, 64, 128) : List.of(1, 2, 4, 8, 16, 32, 64, 128, 256);
+    return experiment(
         UNACKED,
-        scheme(),
         "rate at 16 bytes over the number of unacknowledged messages",
         "Messages are sent one by one, with at most this many incomplete."
             + (has(UNACKED)
@@ -370,108 +389,89 @@ public final class Catalogue {
                     + " without an acknowledgement."),
         Axis.logarithmic("unacknowledged messages (number)", Axis.Unit.NUMBER),
         RATE,
-        Optional.empty(),
-        List.of(
-            Series.measured(
-                    "16 B",
-                    0,
-                    Metric.MESSAGES,
-                    samples(
-                        limits, limit -> new Draft(UNACKED, Point.Kind.BANDWIDTH).flow(limit, 1)))
-                .forModel()));
+        new Curves(limits)
+            .fitted("16 B", Metric.MESSAGES, limit -> stream(UNACKED).flow(limit, 1)));
+  }
+
+  private Draft stream(String experiment) {
+    return new Draft(experiment, Point.Kind.BANDWIDTH);
   }
 
   private Experiment batch() {
-    List<Integer> batches = quick ? sizes(1, 4, 8, 16) : sizes(1, 2, 4, 8, 16, 32, 64);
-    List<Series> series = new ArrayList<>();
-    for (int limit : quick ? sizes(16, 64, 256) : sizes(16, 32, 64, 128, 256)) {
-      List<Integer> fitting = batches.stream().filter(size -> size <= limit).toList();
-      series.add(
-          Series.measured(
-                  limit + " unacknowledged",
-                  series.size(),
-                  Metric.MESSAGES,
-                  samples(
-                      fitting, size -> new Draft("batch", Point.Kind.BANDWIDTH).flow(limit, size)))
-              .forModel());
+    List<Integer> batches = quick ? List.of(1, 4, 8, 16) : List.of(1, 2, 4, 8, 16, 32, 64);
+    Curves curves = new Curves(batches);
+    for (int limit : quick ? List.of(16, 64, 256) : List.of(16, 32, 64, 128, 256)) {
+      curves.add(
+          limit + " unacknowledged",
+          Metric.MESSAGES,
+          Series.Model.FITTED,
+          batches.stream().filter(size -> size <= limit).toList(),
+          size -> stream("batch").flow(limit, size));
     }
-    return new SeriesExperiment(
+    return experiment(
         "batch",
-        scheme(),
         "rate at 16 bytes over batch size",
         "This many messages are posted together, with several limits on unacknowledged messages.",
         Axis.logarithmic("messages in a batch (number)", Axis.Unit.NUMBER),
         RATE,
-        Optional.empty(),
-        series);
+        curves);
   }
 
   private Experiment bandwidth() {
     List<Integer> sizes =
         quick
-            ? sizes(16, 512, 2048, 8192)
-            : sizes(16, 64, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
-    IntFunction<IntFunction<Draft>> by =
-        batch ->
-            size ->
-                new Draft("bandwidth", Point.Kind.BANDWIDTH)
-                    .size(size)
-                    .flow(
-                        batch == 0 ? 1 : batch == 1 ? PIPELINE : MOST_UNACKED, Math.max(1, batch));
-    return new SeriesExperiment(
+            ? List.of(16, 512, 2048, 8192)
+            : List.of(16, 64, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    IntFunction<Draft> drafts = size -> stream("bandwidth").size(size);
+    return experiment(
         "bandwidth",
-        scheme(),
         "bandwidth over message size",
         (has(UNACKED)
                 ? "Single: each message is acknowledged before the next is sent."
                 : "A message is complete when it is in the receiver's memory, so that single and"
                     + " pipelined are the same.")
-            + " Pipelined: up to "
-            + PIPELINE
-            + " unacknowledged messages. Batched: up to "
-            + MOST_UNACKED
-            + ", posted "
-            + BATCH
-            + " at a time.",
+            + " Pipelined: up to %s unacknowledged messages. Batched: up to %s, posted %s at a time."
+                .formatted(PIPELINE, MOST_UNACKED, BATCH),
         SIZE,
         BYTE_RATE,
-        Optional.empty(),
-        List.of(
-            Series.measured("single", 0, Metric.BYTES, samples(sizes, by.apply(0))).forModel(),
-            Series.measured("pipelined", 1, Metric.BYTES, samples(sizes, by.apply(1))).forModel(),
-            Series.measured(
-                    "pipelined and batched", 2, Metric.BYTES, samples(sizes, by.apply(BATCH)))
-                .forModel()));
+        new Curves(sizes)
+            .fitted("single", Metric.BYTES, size -> drafts.apply(size).flow(1, 1))
+            .fitted("pipelined", Metric.BYTES, size -> drafts.apply(size).flow(PIPELINE, 1))
+            .fitted(
+                "pipelined and batched",
+                Metric.BYTES,
+                size -> drafts.apply(size).flow(MOST_UNACKED, BATCH)));
   }
 
   /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
   private List<Integer> counts() {
     int most = quick ? Math.max(2, processors.all()) : Math.max(4, 2 * processors.all());
-    List<Integer> counts = new ArrayList<>();
-    for (int count = 1; count <= most; ) {
-      counts.add(count);
-      count *= 2;
-    }
-    return counts;
+    return IntStream.iterate(1, count -> count <= most, count -> 2 * count).boxed().toList();
   }
 
   private Experiment threads() {
     List<Integer> counts = counts();
     List<Integer> spinning =
         counts.stream().filter(count -> processors.suffice(count, count)).toList();
-    List<Series> series = new ArrayList<>();
-    for (int size : sizes(SHORT, 512, 8192)) {
-      threads(series, size + " B", size, counts, Draft::adaptive);
-    }
-    if (has(SRQ)) {
-      for (int size : sizes(SHORT, 512, 8192)) {
-        threads(series, size + " B, SRQ", size, counts, draft -> draft.adaptive().server(SRQ, ON));
+    Curves curves = new Curves(counts);
+    for (boolean shared : withAndWithout(SRQ)) {
+      for (int size : List.of(SHORT, 512, 8192)) {
+        curves.predicted(
+            size + " B" + (shared ? ", SRQ" : ""),
+            Metric.MESSAGES,
+            count -> thread(size, count).adaptive().shared(shared));
       }
     }
-    threads(series, SHORT + " B, spinning", SHORT, spinning, draft -> draft);
-    return new SeriesExperiment(
+    if (!spinning.isEmpty()) {
+      curves.add(
+          SHORT + " B, spinning",
+          Metric.MESSAGES,
+          Series.Model.PREDICTED,
+          spinning,
+          count -> thread(SHORT, count));
+    }
+    return experiment(
         "threads",
-        scheme(),
         "rate over threads with one connection each",
         "The total rate of all connections, with "
             + PIPELINE
@@ -484,60 +484,42 @@ public final class Catalogue {
             + " threads.",
         Axis.logarithmic("threads and connections (number)", Axis.Unit.NUMBER),
         RATE,
-        Optional.empty(),
-        series);
+        curves);
   }
 
-  private void threads(
-      List<Series> series,
-      String name,
-      int size,
-      List<Integer> counts,
-      UnaryOperator<Draft> change) {
-    IntFunction<Draft> drafts =
-        count ->
-            change.apply(
-                new Draft("threads", Point.Kind.BANDWIDTH)
-                    .size(size)
-                    .flow(PIPELINE, 1)
-                    .concurrency(count, count, processors.suffice(count, count)));
-    if (!counts.isEmpty()) {
-      series.add(
-          Series.measured(name, series.size(), Metric.MESSAGES, samples(counts, drafts))
-              .withModel());
-    }
+  private Draft thread(int size, int count) {
+    return stream("threads")
+        .size(size)
+        .flow(PIPELINE, 1)
+        .concurrency(count, count, processors.suffice(count, count));
+  }
+
+  /** Returns false, and true as well if the provider has an option. */
+  private List<Boolean> withAndWithout(String option) {
+    return has(option) ? List.of(false, true) : List.of(false);
   }
 
   private Experiment singleReceiver() {
-    List<Integer> senders = quick ? sizes(1, 2, 4) : sizes(1, 2, 4, 8, 16, 32);
     int serving = has(SRQ) ? 2 : 1; // a shared queue has a thread that posts the freed buffers
     int sending = processors.beside(serving);
     boolean spins = processors.suffice(sending, serving);
-    List<Series> series = new ArrayList<>();
-    for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
-      for (int size : sizes(SHORT, 512)) {
-        IntFunction<Draft> drafts =
-            count -> {
-              Draft draft =
-                  new Draft("single-receiver", Point.Kind.BANDWIDTH)
-                      .size(size)
-                      .flow(PIPELINE, 1)
-                      .server(SINGLE_RECEIVER, ON)
-                      .concurrency(count, Math.min(count, sending), spins);
-              return shared ? draft.server(SRQ, ON) : draft;
-            };
-        series.add(
-            Series.measured(
-                    size + " B" + (shared ? ", SRQ" : ""),
-                    series.size(),
-                    Metric.MESSAGES,
-                    samples(senders, drafts))
-                .withModel());
+    Curves curves = new Curves(quick ? List.of(1, 2, 4) : List.of(1, 2, 4, 8, 16, 32));
+    for (boolean shared : withAndWithout(SRQ)) {
+      for (int size : List.of(SHORT, 512)) {
+        curves.predicted(
+            size + " B" + (shared ? ", SRQ" : ""),
+            Metric.MESSAGES,
+            count ->
+                stream("single-receiver")
+                    .size(size)
+                    .flow(PIPELINE, 1)
+                    .server(SINGLE_RECEIVER, ON)
+                    .concurrency(count, Math.min(count, sending), spins)
+                    .shared(shared));
       }
     }
-    return new SeriesExperiment(
+    return experiment(
         "single-receiver",
-        scheme(),
         "N:1, one thread receiving from N connections",
         "Threads that send: up to "
             + sending
@@ -546,100 +528,81 @@ public final class Catalogue {
                 : ", waiting adaptively, as there are fewer processors than threads")
             + " (the receiver"
             + (serving == 1 ? ")." : ", and one that posts the buffers of a shared queue)."),
-        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        CONNECTIONS,
         RATE,
         without(SINGLE_RECEIVER, "one receiver of all connections"),
-        series);
+        curves);
   }
 
   private Experiment srq() {
-    List<Integer> counts = quick ? sizes(1, 4, 16) : sizes(1, 2, 4, 8, 16);
     int sending = processors.pairs();
-    List<Series> series = new ArrayList<>();
-    for (boolean shared : new boolean[] {false, true}) {
-      series.add(
-          Series.measured(
-              shared ? "SRQ" : "a receive queue each",
-              series.size(),
-              Metric.MESSAGES,
-              samples(
-                  counts,
-                  count -> {
-                    Draft draft =
-                        new Draft(SRQ, Point.Kind.BANDWIDTH)
-                            .flow(MOST_UNACKED, BATCH)
-                            .concurrency(count, Math.min(count, sending), false);
-                    return shared
-                        ? draft.server(SRQ, ON).server(RECEIVES, String.valueOf(SHARED_RECEIVES))
-                        : draft;
-                  })));
-    }
-    return new SeriesExperiment(
+    IntFunction<Draft> drafts =
+        count ->
+            stream(SRQ)
+                .flow(MOST_UNACKED, BATCH)
+                .concurrency(count, Math.min(count, sending), false);
+    Curves curves =
+        new Curves(quick ? List.of(1, 4, 16) : List.of(1, 2, 4, 8, 16))
+            .add("a receive queue each", Metric.MESSAGES, drafts)
+            .add(
+                "SRQ",
+                Metric.MESSAGES,
+                count ->
+                    drafts
+                        .apply(count)
+                        .server(SRQ, ON)
+                        .server(RECEIVES, String.valueOf(SHARED_RECEIVES)));
+    return experiment(
         SRQ,
-        scheme(),
         "the highest rate of a shared receive queue",
-        "The total rate at 16 bytes, waiting adaptively, in batches of "
-            + BATCH
-            + " with up to "
-            + MOST_UNACKED
-            + " unacknowledged messages, over the number of connections: a shared receive queue"
-            + " has a cap if its curve ends at a rate that the other exceeds: that of the device,"
-            + " that of the one thread which posts the freed buffers of all connections, or that of"
-            + " their common completion queue, which one thread at a time polls. It has "
-            + SHARED_RECEIVES
-            + " buffers: beyond 12 connections credit is a limit, too.",
-        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        ("The total rate at 16 bytes, waiting adaptively, in batches of %s with up to %s"
+                + " unacknowledged messages, over the number of connections: a shared receive queue"
+                + " has a cap if its curve ends at a rate that the other exceeds: that of the"
+                + " device, that of the one thread which posts the freed buffers of all"
+                + " connections, or that of their common completion queue, which one thread at a"
+                + " time polls. It has %s buffers: beyond 12 connections credit is a limit, too.")
+            .formatted(BATCH, MOST_UNACKED, SHARED_RECEIVES),
+        CONNECTIONS,
         RATE,
         without(SRQ, "each connection has its own receives"),
-        series);
+        curves);
   }
 
   /** The same load with an option that takes things one by one, and with its default. */
   private Experiment oneByOne(
       String id, String title, String text, String option, String oneByOne, String name) {
-    List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
     int sending = Math.min(MANY, processors.beside(1));
-    List<Series> series = new ArrayList<>();
+    Curves curves = new Curves(quick ? List.of(16, 512) : List.of(16, 64, 256, 512, 1024, 4096));
     // one sender may be slower than a receiver; several that share one are not
-    for (boolean many : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
-      for (boolean one : new boolean[] {false, true}) {
-        series.add(
-            Series.measured(
-                (many ? MANY + ":1, " : "") + (one ? "one by one" : name),
-                series.size(),
-                Metric.MESSAGES,
-                samples(
-                    sizes,
-                    size -> {
-                      Draft draft =
-                          new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
-                      if (many) {
-                        draft
-                            .server(SINGLE_RECEIVER, ON)
-                            .concurrency(MANY, sending, processors.suffice(sending, 1));
-                      }
-                      return one ? draft.server(option, oneByOne) : draft;
-                    })));
-      }
+    for (boolean many : withAndWithout(SINGLE_RECEIVER)) {
+      IntFunction<Draft> drafts =
+          size -> {
+            Draft draft = stream(id).size(size).flow(MOST_UNACKED, BATCH);
+            return many
+                ? draft
+                    .server(SINGLE_RECEIVER, ON)
+                    .concurrency(MANY, sending, processors.suffice(sending, 1))
+                : draft;
+          };
+      String prefix = many ? MANY + ":1, " : "";
+      curves
+          .add(prefix + name, Metric.MESSAGES, drafts)
+          .add(
+              prefix + "one by one",
+              Metric.MESSAGES,
+              size -> drafts.apply(size).server(option, oneByOne));
     }
-    return new SeriesExperiment(
+    return experiment(
         id,
-        scheme(),
         title,
         text
-            + " The sender posts batches of "
-            + BATCH
-            + ", with up to "
-            + MOST_UNACKED
-            + " unacknowledged messages. "
-            + MANY
-            + ":1: one thread receives from "
-            + MANY
-            + " connections.",
+            + (" The sender posts batches of %s, with up to %s unacknowledged messages. %s:1: one"
+                    + " thread receives from %s connections.")
+                .formatted(BATCH, MOST_UNACKED, MANY, MANY),
         SIZE,
         RATE,
         without(option, "nothing to choose"),
-        series);
+        curves);
   }
 
   private Experiment polling() {
@@ -676,46 +639,35 @@ public final class Catalogue {
   }
 
   private Experiment rnr() {
-    List<Integer> counts = quick ? sizes(1, 4) : sizes(1, 2, 4, 8);
-    List<Series> series = new ArrayList<>();
-    rnr(series, "one by one", counts, 1, true, draft -> draft);
-    rnr(series, "in batches of " + BATCH, counts, BATCH, true, draft -> draft);
+    IntFunction<IntFunction<Draft>> batched =
+        batch ->
+            count ->
+                stream(RNR_EXPERIMENT)
+                    .flow(MOST_UNACKED, batch)
+                    .both(RNR_RETRY, "0")
+                    .concurrency(count, 1, false);
+    IntFunction<Draft> batches = batched.apply(BATCH);
+    Curves curves =
+        new Curves(quick ? List.of(1, 4) : List.of(1, 2, 4, 8))
+            .predicted("one by one", Metric.MESSAGES, batched.apply(1))
+            .predicted("in batches of " + BATCH, Metric.MESSAGES, batches);
     if (has(RECEIVES)) {
-      rnr(series, "8 receives", counts, BATCH, false, draft -> draft.both(RECEIVES, "8"));
+      curves.add("8 receives", Metric.MESSAGES, count -> batches.apply(count).both(RECEIVES, "8"));
     }
     if (has(SRQ)) {
-      rnr(series, "SRQ", counts, BATCH, true, draft -> draft.server(SRQ, ON));
+      curves.predicted("SRQ", Metric.MESSAGES, count -> batches.apply(count).server(SRQ, ON));
     }
-    return new SeriesExperiment(
+    return experiment(
         RNR_EXPERIMENT,
-        scheme(),
         "no retransmission if the receiver is not ready (rnrRetry=0)",
         "Devices retransmit a message for which no receive is posted (RNR), which is slow. With"
             + " rnrRetry=0 the connection fails instead. Credits guarantee that this never"
             + " happens: the experiment passes if every point is measured at the first attempt and"
             + " the devices' RNR counters stay at 0. Any failed point fails the evaluation.",
-        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        CONNECTIONS,
         RATE,
         without(RNR_RETRY, "a receiver is always ready"),
-        series);
-  }
-
-  private void rnr(
-      List<Series> series,
-      String name,
-      List<Integer> counts,
-      int batch,
-      boolean modelled,
-      UnaryOperator<Draft> change) {
-    IntFunction<Draft> drafts =
-        count ->
-            change.apply(
-                new Draft(RNR_EXPERIMENT, Point.Kind.BANDWIDTH)
-                    .flow(MOST_UNACKED, batch)
-                    .both(RNR_RETRY, "0")
-                    .concurrency(count, 1, false));
-    Series one = Series.measured(name, series.size(), Metric.MESSAGES, samples(counts, drafts));
-    series.add(modelled ? one.withModel() : one);
+        curves);
   }
 
   private Experiment overrun() {
@@ -740,146 +692,110 @@ public final class Catalogue {
   }
 
   private Experiment overrun(String id, String title, String text, Axis axis, Metric metric) {
-    List<Series> series = new ArrayList<>();
+    Curves curves =
+        new Curves(
+            quick
+                ? List.of(NO_PAUSE, 10_000, 300_000)
+                : List.of(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000));
     for (boolean credits : new boolean[] {false, true}) {
-      for (int senders : quick ? sizes(1, 4) : sizes(1, 4, 16)) {
-        overrun(series, metric, senders, credits);
+      for (int senders : quick ? List.of(1, 4) : List.of(1, 4, 16)) {
+        curves.add(
+            senders + ":1, " + (credits ? "with credits" : "without credits"),
+            metric,
+            nanos -> overrun(nanos == NO_PAUSE ? 0 : nanos, senders, credits));
       }
     }
-    return new SeriesExperiment(
+    return experiment(
         id,
-        scheme(),
         title,
-        "The receiver spends this time with each message, and has "
-            + OVERRUN_RECEIVES
-            + " receives for each connection. With rnrRetry=0 a connection fails at the first"
-            + " message that finds no receive (receiver not ready), and credits=off permits that: "
-            + text
-            + " N:1: one thread receives from N connections.",
+        ("The receiver spends this time with each message, and has %s receives for each connection."
+                + " With rnrRetry=0 a connection fails at the first message that finds no receive"
+                + " (receiver not ready), and credits=off permits that: %s N:1: one thread receives"
+                + " from N connections.")
+            .formatted(OVERRUN_RECEIVES, text),
         Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS).withZeroAt(NO_PAUSE),
         axis,
         without(CREDITS, "a sender always waits for its receiver"),
-        series);
+        curves);
   }
 
-  private void overrun(List<Series> series, Metric metric, int senders, boolean credits) {
-    List<Integer> pauses =
-        quick
-            ? sizes(NO_PAUSE, 10_000, 300_000)
-            : sizes(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
+  private Draft overrun(int pause, int senders, boolean credits) {
     int sending = Math.min(senders, processors.beside(1));
-    series.add(
-        Series.measured(
-            senders + ":1, " + (credits ? "with credits" : "without credits"),
-            series.size(),
-            metric,
-            samples(
-                pauses,
-                nanos -> {
-                  Draft draft =
-                      new Draft(OVERRUN, Point.Kind.OVERRUN)
-                          .flow(OVERRUN_RECEIVES / 2, 1)
-                          .pause(nanos == NO_PAUSE ? 0 : nanos)
-                          .both(RNR_RETRY, "0")
-                          .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
-                          .concurrency(senders, sending, processors.suffice(sending, 1));
-                  Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
-                  return credits ? one : one.both(CREDITS, OFF);
-                })));
+    Draft draft =
+        new Draft(OVERRUN, Point.Kind.OVERRUN)
+            .flow(OVERRUN_RECEIVES / 2, 1)
+            .pause(pause)
+            .both(RNR_RETRY, "0")
+            .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
+            .concurrency(senders, sending, processors.suffice(sending, 1));
+    Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
+    return credits ? one : one.both(CREDITS, OFF);
   }
 
   private Experiment inline() {
-    List<Integer> sizes = quick ? sizes(16, 128) : sizes(16, 32, 64, 128, 220);
-    List<Series> series = new ArrayList<>();
-    for (boolean inline : new boolean[] {true, false}) {
-      series.add(
-          Series.measured(
-              inline ? "inline" : "not inline",
-              series.size(),
-              Metric.P50,
-              samples(
-                  sizes,
-                  size -> {
-                    Draft draft = new Draft(INLINE, Point.Kind.LATENCY).size(size);
-                    return inline ? draft : draft.both(INLINE, "0");
-                  })));
-    }
-    return new SeriesExperiment(
+    IntFunction<Draft> drafts = size -> new Draft(INLINE, Point.Kind.LATENCY).size(size);
+    return experiment(
         INLINE,
-        scheme(),
         "latency with and without inline messages",
         "Messages of up to 220 bytes, or the device's limit, are sent inline in the work request;"
             + " with inline=0 the device reads them from memory.",
         SIZE,
         LATENCY,
         without(INLINE, "all short messages take one path"),
-        series);
+        new Curves(quick ? List.of(16, 128) : List.of(16, 32, 64, 128, 220))
+            .add("inline", Metric.P50, drafts)
+            .add("not inline", Metric.P50, size -> drafts.apply(size).both(INLINE, "0")));
   }
 
   private Experiment magic() {
-    List<Integer> sizes =
-        quick ? sizes(1000, 3000, 7000) : sizes(64, 1000, 2000, 3000, 5000, 7000, 8000);
-    List<Series> series = new ArrayList<>();
+    Curves curves =
+        new Curves(
+            quick ? List.of(1000, 3000, 7000) : List.of(64, 1000, 2000, 3000, 5000, 7000, 8000));
     for (String mapping : List.of("magic", "plain")) {
-      series.add(
-          Series.measured(
-              mapping + " ring",
-              series.size(),
-              Metric.BYTES,
-              samples(
-                  sizes,
-                  size ->
-                      new Draft("magic", Point.Kind.BANDWIDTH)
-                          .size(size)
-                          .flow(PIPELINE, 1)
-                          .server("ring", "64KiB")
-                          .server(MAPPING, mapping))));
+      curves.add(
+          mapping + " ring",
+          Metric.BYTES,
+          size ->
+              stream("magic")
+                  .size(size)
+                  .flow(PIPELINE, 1)
+                  .server(RING, "64KiB")
+                  .server(MAPPING, mapping));
     }
-    return new SeriesExperiment(
+    return experiment(
         "magic",
-        scheme(),
         "bandwidth of a ring mapped twice, and of a plain one",
         "A ring of 64 KiB. In a plain ring, a message that does not fit before the end leaves a"
             + " gap; in a ring mapped twice (magic), it wraps around.",
         SIZE,
         BYTE_RATE,
         without(MAPPING, "no ring"),
-        series);
+        curves);
   }
 
   private Experiment paths() {
     List<Integer> sizes =
         quick
-            ? sizes(16, 512, 2048, 8192)
-            : sizes(16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
-    List<Integer> inLines = sizes.stream().filter(size -> size > INLINE_IN_SMALLEST_RING).toList();
-    List<Series> series = new ArrayList<>();
-    series.add(
-        Series.measured(
-            "message: inline up to 4096 B, then lines",
-            0,
-            Metric.P50,
-            samples(sizes, size -> new Draft("paths", Point.Kind.LATENCY).size(size))));
-    series.add(
-        Series.measured(
-            "message: lines (ring=4KiB)",
-            1,
-            Metric.P50,
-            samples(
-                inLines,
-                size -> new Draft("paths", Point.Kind.LATENCY).size(size).both(RING, "4KiB"))));
+            ? List.of(16, 512, 2048, 8192)
+            : List.of(16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    IntFunction<Draft> drafts = size -> new Draft("paths", Point.Kind.LATENCY).size(size);
+    Curves curves =
+        new Curves(sizes)
+            .add("message: inline up to 4096 B, then lines", Metric.P50, drafts)
+            .add(
+                "message: lines (ring=4KiB)",
+                Metric.P50,
+                Series.Model.NONE,
+                sizes.stream().filter(size -> size > INLINE_IN_SMALLEST_RING).toList(),
+                size -> drafts.apply(size).both(RING, "4KiB"));
     for (String path : List.of("cma", "mmap")) {
-      series.add(
-          Series.measured(
-              "RMA write: " + path,
-              series.size(),
-              new Metric("write_p50_ns", "access latency, p50", Metric.Kind.NANOS),
-              samples(
-                  sizes, size -> new Draft("paths", Point.Kind.RMA).size(size).client(RMA, path))));
+      curves.add(
+          "RMA write: " + path,
+          new Metric("write_p50_ns", "access latency, p50", Metric.Kind.NANOS),
+          size -> new Draft("paths", Point.Kind.RMA).size(size).client(RMA, path));
     }
-    return new SeriesExperiment(
+    return experiment(
         "paths",
-        scheme(),
         "inline messages, payload lines and remote memory access over size",
         "The path of the bytes: behind the message's header in the ring, in payload lines of the"
             + " buffer, or directly from memory to memory. A message's latency is half the round"
@@ -889,57 +805,49 @@ public final class Catalogue {
         has(RMA)
             ? Optional.empty()
             : Optional.of("paths of sm only: " + scheme() + " has no payload lines"),
-        series);
+        curves);
   }
 
-  private List<Series> rmaSeries(Function<String, Metric> metric) {
-    List<Integer> sizes =
-        quick ? sizes(64, 4096, 65536) : sizes(64, 512, 4096, 65536, 1 << 20, 16 << 20);
-    List<Series> series = new ArrayList<>();
+  private Curves accesses(Function<String, Metric> metric) {
+    Curves curves =
+        new Curves(
+            quick ? List.of(64, 4096, 65536) : List.of(64, 512, 4096, 65536, 1 << 20, 16 << 20));
     for (String path : has(RMA) ? List.of("knem", "cma", "mmap") : List.of("rdma")) {
       for (String call : List.of("write", "read")) {
-        series.add(
-            Series.measured(
-                path + ", " + call,
-                series.size(),
-                metric.apply(call),
-                samples(
-                    sizes,
-                    size -> {
-                      Draft draft = new Draft("rma", Point.Kind.RMA).size(size);
-                      return has(RMA) ? draft.both(RMA, path) : draft; // knem takes both
-                    })));
+        curves.add(
+            path + ", " + call,
+            metric.apply(call),
+            size -> {
+              Draft draft = new Draft("rma", Point.Kind.RMA).size(size);
+              return has(RMA) ? draft.both(RMA, path) : draft; // knem takes both
+            });
       }
     }
-    return series;
+    return curves;
   }
 
   private Experiment rma() {
-    return new SeriesExperiment(
+    return experiment(
         "rma",
-        scheme(),
         "remote memory access by path over size",
         "Bytes per second with many accesses in flight. Over RDMA the device's path is the only"
             + " one.",
-        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
+        ACCESS_SIZE,
         BYTE_RATE,
-        Optional.empty(),
-        rmaSeries(call -> new Metric(call + "_bytes_per_s", "bytes/s", Metric.Kind.BYTE_RATE)));
+        accesses(call -> new Metric(call + "_bytes_per_s", "bytes/s", Metric.Kind.BYTE_RATE)));
   }
 
   /** Shows the points of {@link #rma} again, which are measured once. */
   private Experiment rmaBesideCopies() {
-    return new SeriesExperiment(
+    return experiment(
         "rma-copy",
-        scheme(),
         "remote memory access beside a bare copy",
         "The ratio of two medians: the throughput above over that of a bare copy of the same size,"
             + " interleaved with it. The bare copy is the system call for cma, else a copy within"
             + " one process, which has both buffers in its own caches.",
-        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
+        ACCESS_SIZE,
         Axis.logarithmic("bandwidth / bare copy (ratio)", Axis.Unit.NUMBER),
-        Optional.empty(),
-        rmaSeries(call ->
+        accesses(call ->
             new Metric(
                 call + "_bytes_per_s",
                 "bytes/s / bare copy, of the medians",

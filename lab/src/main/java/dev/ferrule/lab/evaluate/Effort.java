@@ -8,8 +8,6 @@ import java.util.OptionalLong;
 /**
  * How much to measure.
  *
- * @param quick whether to measure fewer points
- * @param rounds the number of measurements of each point
  * @param messages the number of messages of a point in each round; empty for as many as fit
  */
 public record Effort(boolean quick, int rounds, OptionalLong messages) {
@@ -50,7 +48,6 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
     }
   }
 
-  /** Returns the plan of one measurement of a point. */
   Plan plan(int size, Warmth warmth) {
     Plan.Pace pace = quick ? QUICK : THOROUGH;
     Plan.Pace longer =

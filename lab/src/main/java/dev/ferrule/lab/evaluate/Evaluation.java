@@ -41,14 +41,8 @@ public final class Evaluation {
   private boolean started; // whether the journal has a point of this run
 
   /**
-   * Creates an evaluation.
-   *
-   * @param folder the folder of the journal and the report
-   * @param effort how much to measure
-   * @param providers the schemes of the providers measured
-   * @param acknowledged those whose messages are complete only when acknowledged
-   * @param all every experiment of the report
-   * @param version the version measured, for the report
+   * Creates an evaluation of all experiments of the report, which shows the version measured. The
+   * messages of {@code acknowledged} providers are complete only when acknowledged.
    */
   public Evaluation(
       Path folder,
@@ -87,13 +81,9 @@ public final class Evaluation {
   }
 
   /**
-   * Measures what the journal does not contain yet.
-   *
-   * @param chosen the ids of the experiments to run; the others are only shown
-   * @param servers starts the servers
-   * @param problems receives one line for each failure of a point, after which the others are still
-   *     measured; and without a terminal, one for each completed measurement
-   * @return the report, and what it lacks of the chosen experiments
+   * Measures what the journal does not contain yet of the chosen experiments; the others are only
+   * shown. {@code problems} receives one line for each failure of a point, after which the others
+   * are still measured; and without a terminal, one for each completed measurement.
    */
   public Outcome run(Set<String> chosen, Servers servers, Consumer<String> problems) {
     this.begun = machines(servers);
@@ -170,7 +160,6 @@ public final class Evaluation {
   /**
    * The outcome of an evaluation.
    *
-   * @param report the path of the report
    * @param failures a line for each experiment that has no figure, or has not passed
    */
   public record Outcome(Path report, List<String> failures) {}
@@ -243,12 +232,12 @@ public final class Evaluation {
   private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
     JsonObject measured = starts.isEmpty() ? begun : starts.get(starts.size() - 1);
-    folder.write(
-        all,
-        records,
-        new Modelling(all, records, modelled, acknowledged, left == 0),
-        measured,
-        left);
+    List<ProviderModel> models =
+        modelled.stream()
+            .flatMap(provider ->
+                ProviderModel.of(provider, all, records, acknowledged.contains(provider)).stream())
+            .toList();
+    folder.write(all, records, models, measured, left);
   }
 
   private void run(

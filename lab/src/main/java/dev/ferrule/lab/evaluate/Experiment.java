@@ -1,64 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
+import dev.ferrule.lab.model.FitResult;
 import dev.ferrule.lab.report.Section;
+import dev.ferrule.tools.report.Axis;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
 
-/** A question, the points that answer it, and the presentation of the answer. */
-public interface Experiment {
+/**
+ * An experiment: its points, and the presentation of the answer as a plot of several curves, and a
+ * table of the same.
+ *
+ * @param id the id for {@code --only}, a short word that is the same for all providers
+ * @param provider the scheme of the provider measured
+ * @param title the title in the report and for {@code --list}
+ * @param text what is measured, and how
+ * @param obstacle why it cannot be measured on this machine; empty if it can
+ * @param missingPeers if the curves are of competitors, one of which has the provider's name: which
+ *     others could not be measured, and why
+ */
+public record Experiment(
+    String id,
+    String provider,
+    String title,
+    String text,
+    Axis x,
+    Axis y,
+    Optional<String> obstacle,
+    List<Series> series,
+    Optional<List<String>> missingPeers) {
 
-  /**
-   * Returns the id for {@code --only}.
-   *
-   * @return a short word, the same for all providers
-   */
-  String id();
+  /** Creates an experiment without competitors. */
+  Experiment(
+      String id,
+      String provider,
+      String title,
+      String text,
+      Axis x,
+      Axis y,
+      Optional<String> obstacle,
+      List<Series> series) {
+    this(id, provider, title, text, x, y, obstacle, series, Optional.empty());
+  }
 
-  /**
-   * Returns the provider measured.
-   *
-   * @return a provider's scheme
-   */
-  String provider();
-
-  /**
-   * Returns the title.
-   *
-   * @return a line for the report and for {@code --list}
-   */
-  String title();
-
-  /**
-   * {@return why this cannot be measured on this machine, for the report; empty if it can be
-   * measured}
-   */
-  Optional<String> obstacle();
-
-  /** {@return the points} Each round measures all of them once, in this order. */
-  List<Task> tasks();
-
-  /**
-   * Returns why there is nothing to show.
-   *
-   * @param records all measurements so far
-   * @return the reason; empty if any point was measured, or was tried and failed
-   */
-  default Optional<String> leftOut(Records records) {
-    if (obstacle().isPresent()) {
-      return obstacle();
+  /** Returns the points. Each round measures all of them once, in this order. */
+  public List<Task> tasks() {
+    // points to be compared are measured close together, unless that needs repeated set-up
+    Map<Object, Set<Task>> bySetting = new LinkedHashMap<>();
+    int longest = series.stream().mapToInt(one -> one.samples().size()).max().orElse(0);
+    for (int i = 0; i < longest; i++) {
+      for (Series one : series) {
+        if (i < one.samples().size()) {
+          Task task = one.samples().get(i).task();
+          bySetting.computeIfAbsent(task.setting(), setting -> new LinkedHashSet<>()).add(task);
+        }
+      }
     }
+    return bySetting.values().stream().flatMap(Set::stream).toList();
+  }
+
+  /** Returns why there is nothing to show; empty if any point was measured, or has failed. */
+  Optional<String> leftOut(Records records) {
     boolean tried =
         tasks().stream().anyMatch(task -> records.isMeasured(task) || records.failures(task) > 0);
-    return tried ? Optional.empty() : Optional.of("not measured yet, or excluded by --only");
+    return obstacle.isPresent() || tried
+        ? obstacle
+        : Optional.of("not measured yet, or excluded by --only");
+  }
+
+  /** Returns the spread of the rounds at each point that has several. */
+  List<Double> spreads(Records records) {
+    return series.stream()
+        .filter(Series::isMeasured)
+        .flatMap(one -> one.samples().stream().map(at -> records.spread(at.task(), one.metric())))
+        .filter(OptionalDouble::isPresent)
+        .map(OptionalDouble::getAsDouble)
+        .toList();
   }
 
   /**
-   * Returns the report's section about this.
-   *
-   * @param records all measurements so far, which may be incomplete
-   * @param models the fitted models
-   * @return a section of the report
+   * Returns the report's section about the measurements so far, which may be incomplete, and the
+   * models fitted to them, by provider.
    */
-  Section section(Records records, Models models);
+  Section section(Records records, Map<String, FitResult> models) {
+    return new ExperimentSection(this, records, Optional.ofNullable(models.get(provider)))
+        .section();
+  }
 }

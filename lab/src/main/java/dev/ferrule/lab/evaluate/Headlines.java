@@ -23,38 +23,32 @@ final class Headlines {
   private static final int ENOUGH_ROUNDS = 3;
   private static final double QUIET_LOAD = 0.5;
 
-  private final List<SeriesExperiment> experiments;
+  private final List<Experiment> experiments;
   private final Records records;
   private final long left;
   private final List<String> reasons = new ArrayList<>();
   private Headline.Trust trust = Headline.Trust.HIGH;
 
-  private Headlines(List<SeriesExperiment> experiments, Records records, long left) {
+  private Headlines(List<Experiment> experiments, Records records, long left) {
     this.experiments = experiments;
     this.records = records;
     this.left = left;
   }
 
   /**
-   * Summarizes the measurements.
-   *
-   * @param experiments all experiments
-   * @param records the measurements
-   * @param machine the facts of the machine
-   * @param left the number of measurements still to be made
-   * @return a headline for each provider with a figure of its messages
+   * Returns a headline for each provider with a figure of its messages; {@code left} measurements
+   * are still to be made.
    */
   static List<Headline> of(
       List<Experiment> experiments, Records records, JsonObject machine, long left) {
     List<Headline> headlines = new ArrayList<>();
     List<String> providers = experiments.stream().map(Experiment::provider).distinct().toList();
     for (String provider : providers) {
-      List<SeriesExperiment> own =
+      List<Experiment> own =
           experiments.stream()
               .filter(experiment -> experiment.provider().equals(provider))
-              .filter(SeriesExperiment.class::isInstance)
-              .map(SeriesExperiment.class::cast)
               .filter(experiment -> experiment.obstacle().isEmpty())
+              .filter(experiment -> experiment.missingPeers().isEmpty()) // figures of others
               .toList();
       new Headlines(own, records, left).headline(provider, machine).ifPresent(headlines::add);
     }
@@ -79,7 +73,7 @@ final class Headlines {
     return Optional.of(new Headline(provider, tiles, trust, reasons));
   }
 
-  private Stream<Series.Sample> samples(SeriesExperiment experiment, Metric metric) {
+  private Stream<Series.Sample> samples(Experiment experiment, Metric metric) {
     return experiment.series().stream()
         .filter(series -> series.metric().equals(metric))
         .flatMap(series -> series.samples().stream());
@@ -107,7 +101,7 @@ final class Headlines {
   private Optional<Headline.Tile> peak(Metric metric, String label) {
     double peak = 0;
     String where = "";
-    for (SeriesExperiment experiment : experiments) {
+    for (Experiment experiment : experiments) {
       for (Series series : experiment.series()) {
         if (!series.metric().equals(Metric.MESSAGES) && !series.metric().equals(Metric.BYTES)) {
           continue;
@@ -132,7 +126,7 @@ final class Headlines {
   }
 
   /** Returns the value on the axis, with the axis's quantity. */
-  private static String at(SeriesExperiment experiment, Series.Sample sample) {
+  private static String at(Experiment experiment, Series.Sample sample) {
     String value = experiment.x().format(sample.x());
     return switch (experiment.x().unit()) {
       case BYTES -> value;
@@ -193,7 +187,7 @@ final class Headlines {
       return;
     }
     double middle = Medians.of(spreads).orElseThrow();
-    long unsteady = spreads.stream().filter(spread -> spread > SeriesExperiment.UNSTEADY).count();
+    long unsteady = spreads.stream().filter(spread -> spread > ExperimentSection.UNSTEADY).count();
     String rounds =
         String.format(
             Locale.ROOT,
@@ -202,7 +196,7 @@ final class Headlines {
             (middle - 1) * 100,
             unsteady,
             spreads.size(),
-            Numbers.plain(SeriesExperiment.UNSTEADY));
+            Numbers.plain(ExperimentSection.UNSTEADY));
     if (unsteady > MANY * spreads.size()) {
       lower(Headline.Trust.LOW, rounds);
     } else if (unsteady > FEW * spreads.size() || middle > STEADY) {

@@ -10,6 +10,7 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
@@ -17,9 +18,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,11 +50,8 @@ final class Journal implements AutoCloseable {
   }
 
   /**
-   * Opens a journal, or creates one.
-   *
-   * @param file its path
-   * @param settings what must be equal in all runs of one journal
-   * @throws ToolException if the file has points of other settings, is not a journal, or is in use
+   * Opens a journal, or creates one. Fails if the file has points of other settings, is not a
+   * journal, or is in use.
    */
   static Journal open(Path file, JsonObject settings) {
     @Nullable FileChannel channel = null;
@@ -96,19 +95,15 @@ final class Journal implements AutoCloseable {
   }
 
   private void load(JsonObject settings) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
-    while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-      // until end of file
-    }
-    int whole = bytes.position();
-    while (whole > 0 && bytes.get(whole - 1) != '\n') {
+    byte[] bytes = Channels.newInputStream(channel).readAllBytes();
+    int whole = bytes.length;
+    while (whole > 0 && bytes[whole - 1] != '\n') {
       whole--;
     }
-    List<String> lines =
-        new String(bytes.array(), 0, whole, StandardCharsets.UTF_8).lines().toList();
+    List<String> lines = new String(bytes, 0, whole, StandardCharsets.UTF_8).lines().toList();
     if (!lines.isEmpty()) {
       compare(parse(lines.get(0), 1).get(SETTINGS), settings);
-    } else if (bytes.position() > 0 && bytes.get(0) != '{') {
+    } else if (bytes.length > 0 && bytes[0] != '{') {
       throw strange(1);
     }
     for (int i = 1; i < lines.size(); i++) {
@@ -125,9 +120,9 @@ final class Journal implements AutoCloseable {
 
   private JsonObject parse(String line, int number) {
     try {
-      JsonElement element = LINE.fromJson(line, JsonElement.class);
-      if (element != null && element.isJsonObject()) {
-        return element.getAsJsonObject();
+      JsonObject object = LINE.fromJson(line, JsonObject.class);
+      if (object != null) {
+        return object;
       }
     } catch (JsonParseException e) {
       // handled like a line of another kind
@@ -138,36 +133,28 @@ final class Journal implements AutoCloseable {
   private ToolException strange(int number) {
     return new ToolException(
         ExitCode.FAILED,
-        file
-            + ": line "
-            + number
-            + " is not from an evaluation; remove that line, or choose another folder");
+        "%s: line %s is not from an evaluation; remove that line, or choose another folder"
+            .formatted(file, number));
   }
 
-  private void compare(JsonElement before, JsonObject now) {
-    if (before == null || !before.isJsonObject()) {
+  private void compare(@Nullable JsonElement before, JsonObject now) {
+    if (!(before instanceof JsonObject then)) {
       throw strange(1);
-    }
-    JsonObject then = before.getAsJsonObject();
-    if (then.equals(now)) {
-      return;
     }
     TreeSet<String> names = new TreeSet<>(then.keySet());
     names.addAll(now.keySet());
-    List<String> differences = new ArrayList<>();
-    for (String name : names) {
-      JsonElement was = then.get(name);
-      JsonElement is = now.get(name);
-      if (was == null || !was.equals(is)) {
-        differences.add(name + " was " + text(was) + " and is " + text(is));
-      }
+    String differences =
+        names.stream()
+            .filter(name -> !Objects.equals(then.get(name), now.get(name)))
+            .map(name -> name + " was " + text(then.get(name)) + " and is " + text(now.get(name)))
+            .collect(Collectors.joining("; "));
+    if (!differences.isEmpty()) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          ("%s contains an evaluation with other settings: %s; continue with the same settings, or"
+                  + " choose another folder")
+              .formatted(file.toAbsolutePath().getParent(), differences));
     }
-    throw new ToolException(
-        ExitCode.USAGE,
-        file.toAbsolutePath().getParent()
-            + " contains an evaluation with other settings: "
-            + String.join("; ", differences)
-            + "; continue with the same settings, or choose another folder");
   }
 
   private static String text(JsonElement value) {

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
+import static dev.ferrule.lab.evaluate.SystemFiles.list;
+import static dev.ferrule.lab.evaluate.SystemFiles.text;
+import static dev.ferrule.lab.evaluate.SystemFiles.value;
+
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Commit;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The machine on which figures were measured, as far as the system reveals it; figures mean nothing
@@ -86,12 +88,7 @@ public final class Machine {
 
   private Machine() {}
 
-  /**
-   * Collects the facts.
-   *
-   * @param version the version of Ferrule
-   * @return the facts
-   */
+  /** Collects the facts, with the version of Ferrule. */
   public static Machine look(String version) {
     Machine machine = new Machine();
     machine.put("host", text(HOST_NAME));
@@ -101,17 +98,17 @@ public final class Machine {
     machine.put("caches", caches());
     machine.put("memory", value(Path.of("/proc/meminfo"), "MemTotal").map(Machine::kibibytes));
     machine.put(VIRTUAL, virtual());
-    machine.put(KERNEL, System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    machine.put(KERNEL, property("os.name") + " " + property("os.version"));
     machine.put("distribution", distribution());
     machine.put("frequency governor", text(CPUS.resolve("cpu0/cpufreq/scaling_governor")));
     machine.put("RDMA devices", Optional.of(devices()));
     machine.put(
         JVM,
-        System.getProperty("java.vm.name")
+        property("java.vm.name")
             + " "
-            + System.getProperty("java.vm.version")
+            + property("java.vm.version")
             + " of "
-            + System.getProperty("java.vendor"));
+            + property("java.vendor"));
     machine.put(FLAGS, flags());
     machine.put(FERRULE, version);
     machine.put("container limits", Optional.of(limits()));
@@ -125,6 +122,10 @@ public final class Machine {
     machine.raw.addProperty(RAW_EMULATED, isEmulated());
     machine.raw.addProperty(RAW_PROCESSORS, Affinity.allowed().size());
     return machine;
+  }
+
+  private static String property(String name) {
+    return System.getProperty(name);
   }
 
   private void put(String name, String value) {
@@ -146,7 +147,12 @@ public final class Machine {
     String[] words = text.split("\\s+");
     return words.length < 3
         ? text
-        : words[0] + " (1 minute), " + words[1] + " (5 minutes), " + words[2] + " (15 minutes)";
+        : "%s (1 minute), %s (5 minutes), %s (15 minutes)".formatted(words[0], words[1], words[2]);
+  }
+
+  /** Returns the load average of the last minute; empty if unknown. */
+  public static OptionalDouble loadAverage() {
+    return text(LOADS).flatMap(Machine::load).stream().mapToDouble(load -> load).findFirst();
   }
 
   /** Returns the first number of the same. */
@@ -200,11 +206,7 @@ public final class Machine {
     return identity;
   }
 
-  /**
-   * Returns the facts by name, and below {@code raw} those that programs need.
-   *
-   * @return a new object
-   */
+  /** Returns the facts by name, and below {@code raw} those that programs need. */
   public JsonObject json() {
     JsonObject object = new JsonObject();
     facts.forEach(object::addProperty);
@@ -212,38 +214,22 @@ public final class Machine {
     return object;
   }
 
-  /**
-   * Returns the load average of the last minute when a measurement began.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return the load average; empty if unknown
-   */
+  /** Returns the load average of the last minute when a measurement began; empty if unknown. */
   static OptionalDouble loadOf(JsonObject machine) {
-    return raw(machine, RAW_LOAD)
-        .filter(JsonPrimitive::isNumber)
-        .map(load -> OptionalDouble.of(load.getAsDouble()))
-        .orElse(OptionalDouble.empty());
+    return raw(machine, RAW_LOAD).stream().mapToDouble(JsonPrimitive::getAsDouble).findFirst();
   }
 
   /**
-   * Returns the number of a machine's processors that a measurement could use.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return the number; that of this machine if unknown
+   * Returns the number of a machine's processors that a measurement could use; that of this machine
+   * if unknown.
    */
   static int processorsOf(JsonObject machine) {
     return raw(machine, RAW_PROCESSORS)
-        .filter(JsonPrimitive::isNumber)
         .map(JsonPrimitive::getAsInt)
         .orElseGet(() -> Affinity.allowed().size());
   }
 
-  /**
-   * Returns whether the processors of a measurement were emulated.
-   *
-   * @param machine the result of {@link #json} at that time
-   * @return false also if unknown
-   */
+  /** Returns whether the processors of a measurement are known to be emulated. */
   static boolean isEmulated(JsonObject machine) {
     return raw(machine, RAW_EMULATED).map(JsonPrimitive::getAsBoolean).orElse(false);
   }
@@ -262,93 +248,52 @@ public final class Machine {
         .collect(Collectors.joining(" "));
   }
 
-  private static Optional<String> text(Path file) {
-    try {
-      String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
-      return text.isEmpty() ? Optional.empty() : Optional.of(text);
-    } catch (IOException | SecurityException e) {
-      return Optional.empty();
-    }
-  }
-
-  /** Returns the rest of the first line that starts with a name. */
-  private static Optional<String> value(Path file, String name) {
-    return text(file)
-        .flatMap(text ->
-            text.lines()
-                .filter(line -> line.startsWith(name))
-                .map(line ->
-                    line.substring(name.length())
-                        .replaceFirst("^[\\s:=]+", "")
-                        .replaceAll("\\s+", " ")
-                        .strip())
-                .findFirst());
-  }
-
   private static Optional<String> model() {
     return value(CPU_INFO, "model name")
         .or(() -> value(CPU_INFO, "CPU implementer").map(code -> "CPU implementer " + code))
-        .map(model -> model + ", " + System.getProperty("os.arch"));
+        .map(model -> model + ", " + property("os.arch"));
   }
 
   private static Optional<String> topology() {
-    TreeSet<String> packages = new TreeSet<>();
-    TreeSet<String> cores = new TreeSet<>();
+    Set<String> packages = new HashSet<>();
+    Set<String> cores = new HashSet<>();
     int threads = 0;
-    try (DirectoryStream<Path> cpus = Files.newDirectoryStream(CPUS, "cpu[0-9]*")) {
-      for (Path cpu : cpus) {
-        Optional<String> socket = text(cpu.resolve("topology/physical_package_id"));
-        Optional<String> core = text(cpu.resolve("topology/core_id"));
-        if (socket.isPresent() && core.isPresent()) {
-          threads++;
-          packages.add(socket.get());
-          cores.add(socket.get() + "/" + core.get());
-        }
+    for (Path cpu : list(CPUS, "cpu[0-9]*")) {
+      Optional<String> socket = text(cpu.resolve("topology/physical_package_id"));
+      Optional<String> core = text(cpu.resolve("topology/core_id"));
+      if (socket.isPresent() && core.isPresent()) {
+        threads++;
+        packages.add(socket.get());
+        cores.add(socket.get() + "/" + core.get());
       }
-    } catch (IOException e) {
+    }
+    if (threads == 0) {
       return Optional.empty();
     }
-    long nodes = count(Path.of("/sys/devices/system/node"), "node[0-9]*");
+    int nodes = list(Path.of("/sys/devices/system/node"), "node[0-9]*").size();
     return Optional.of(
-        threads
-            + " threads on "
-            + cores.size()
-            + " cores of "
-            + packages.size()
-            + " sockets"
+        "%s threads on %s cores of %s sockets".formatted(threads, cores.size(), packages.size())
             + (nodes > 0 ? ", NUMA nodes: " + nodes : ""));
-  }
-
-  private static long count(Path folder, String pattern) {
-    long count = 0;
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, pattern)) {
-      for (Path ignored : files) {
-        count++;
-      }
-    } catch (IOException e) {
-      return 0;
-    }
-    return count;
   }
 
   private static Optional<String> caches() {
     List<String> caches = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      Path cache = CPUS.resolve("cpu0/cache/index" + i);
-      Optional<String> size = text(cache.resolve("size"));
-      if (size.isPresent()) {
-        caches.add(
-            "L"
-                + text(cache.resolve("level")).orElse("?")
-                + " "
-                + text(cache.resolve("type")).orElse("")
-                + " "
-                + kibibytes(size.get())
-                + " for CPUs "
-                + text(cache.resolve("shared_cpu_list")).orElse("?"));
-      }
+    for (Path cache : list(CPUS.resolve("cpu0/cache"), "index[0-9]*")) {
+      text(cache.resolve("size"))
+          .ifPresent(size ->
+              caches.add(
+                  "L%s %s %s for CPUs %s"
+                      .formatted(
+                          text(cache.resolve("level")).orElse("?"),
+                          text(cache.resolve("type")).orElse(""),
+                          kibibytes(size),
+                          text(cache.resolve("shared_cpu_list")).orElse("?"))));
     }
-    return caches.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", caches));
+    return joined(caches);
+  }
+
+  private static Optional<String> joined(List<String> facts) {
+    return facts.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", facts));
   }
 
   private static Optional<String> virtual() {
@@ -378,20 +323,15 @@ public final class Machine {
 
   private static String devices() {
     List<String> found = new ArrayList<>();
-    try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND)) {
-      for (Path device : devices) {
-        Path port = device.resolve("ports/1");
-        found.add(
-            device.getFileName()
-                + text(device.resolve("fw_ver")).map(version -> ", firmware " + version).orElse("")
-                + text(device.resolve("hca_type")).map(type -> ", " + type).orElse("")
-                + text(port.resolve("state")).map(state -> ", " + state).orElse("")
-                + text(port.resolve("rate")).map(rate -> ", " + rate).orElse(""));
-      }
-    } catch (IOException e) {
-      return "none";
+    for (Path device : list(INFINIBAND, "*")) {
+      StringBuilder facts = new StringBuilder(device.getFileName().toString());
+      text(device.resolve("fw_ver")).ifPresent(version -> facts.append(", firmware " + version));
+      Stream.of("hca_type", "ports/1/state", "ports/1/rate")
+          .flatMap(name -> text(device.resolve(name)).stream())
+          .forEach(fact -> facts.append(", ").append(fact));
+      found.add(facts.toString());
     }
-    return found.isEmpty() ? "none" : String.join("; ", found);
+    return joined(found).orElse("none");
   }
 
   private static String limits() {
@@ -403,16 +343,10 @@ public final class Machine {
         .ifPresent(text -> limits.add("memory: " + limit(text)));
     text(CGROUP.resolve("cpuset.cpus.effective"))
         .ifPresent(text -> limits.add("processors: " + text));
+    String period = text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("");
     text(CGROUP.resolve("cpu/cpu.cfs_quota_us"))
-        .ifPresent(quota ->
-            limits.add(
-                "CPU time: "
-                    + (quota.startsWith("-")
-                        ? UNLIMITED
-                        : processorLimit(
-                            quota
-                                + " "
-                                + text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("")))));
-    return limits.isEmpty() ? "none found" : String.join("; ", limits);
+        .map(quota -> quota.startsWith("-") ? UNLIMITED : processorLimit(quota + " " + period))
+        .ifPresent(limit -> limits.add("CPU time: " + limit));
+    return joined(limits).orElse("none found");
   }
 }

@@ -11,7 +11,6 @@ import java.util.Optional;
  *
  * @param name its name in results
  * @param label its name in the report, with the unit
- * @param kind its dimension
  * @param divisor the name in results of the value that this is divided by; empty for a value as
  *     measured. The quotient is that of the two medians, as a reader would compute it from the
  *     tables.
@@ -43,25 +42,12 @@ public record Metric(String name, String label, Kind kind, Optional<String> divi
   /** Bytes per second. */
   public static final Metric BYTES = new Metric("bytes_per_s", "bytes/s", Kind.BYTE_RATE);
 
-  /**
-   * Creates a metric without a divisor.
-   *
-   * @param name its name in results
-   * @param label its name in the report, with the unit
-   * @param kind its dimension
-   */
   public Metric(String name, String label, Kind kind) {
     this(name, label, kind, Optional.empty());
   }
 
   private static final double NANOS_PER_SECOND = 1e9;
 
-  /**
-   * Formats a value.
-   *
-   * @param value the value
-   * @return its text
-   */
   public String format(double value) {
     return switch (kind) {
       case NANOS -> Numbers.nanos(value);

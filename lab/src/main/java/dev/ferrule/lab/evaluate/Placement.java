@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.bench.LineSpan;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Where the hypervisor placed the two processors during the rounds of an experiment, or of a model,
@@ -25,11 +24,7 @@ public final class Placement {
   private final List<LineSpan> all;
   private final Optional<LineSpan> usual;
 
-  /**
-   * Determines the placement of most rounds.
-   *
-   * @param results the figures of the rounds; those without a line do not count
-   */
+  /** Determines the placement of most rounds; those without a line do not count. */
   Placement(Collection<JsonObject> results) {
     all = spans(results);
     usual = LineSpan.usual(all);
@@ -41,32 +36,23 @@ public final class Placement {
 
   /** Returns the range of the line's latency; empty if it was not measured. */
   private static Optional<LineSpan> span(JsonObject result) {
-    List<Double> lines = new ArrayList<>();
-    for (String name : List.of(BEFORE, AFTER)) {
-      JsonElement line = result.get(name);
-      if (line != null && line.isJsonPrimitive() && line.getAsJsonPrimitive().isNumber()) {
-        lines.add(line.getAsDouble());
-      }
-    }
+    List<Double> lines =
+        Stream.of(BEFORE, AFTER)
+            .flatMapToDouble(name -> Records.number(result, name).stream())
+            .boxed()
+            .toList();
     return lines.size() == 2 ? LineSpan.of(lines) : Optional.empty();
   }
 
   /**
-   * Returns whether the processors were migrated during a measurement.
-   *
-   * @param result its figures
-   * @return true if the line's latency changed; false also if it was not measured
+   * Returns whether the line's latency shows that the processors were migrated during a
+   * measurement.
    */
   static boolean moved(JsonObject result) {
     return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
   }
 
-  /**
-   * Returns the line's latency, in nanoseconds.
-   *
-   * @param results the figures of rounds
-   * @return the mean; empty if it was not measured
-   */
+  /** Returns the line's mean latency in nanoseconds; empty if it was not measured. */
   static Optional<Double> lineNanos(Collection<JsonObject> results) {
     List<LineSpan> spans = spans(results);
     return spans.isEmpty()
@@ -75,21 +61,16 @@ public final class Placement {
   }
 
   /**
-   * Returns whether the processors stayed in the placement of most rounds.
-   *
-   * @param result the figures of a round
-   * @return true if they did, if the line was not measured, or if there is no such placement
+   * Returns whether the processors stayed in the placement of most rounds; true also if the line
+   * was not measured, or if there is no such placement.
    */
   boolean isUsual(JsonObject result) {
     return usual.isEmpty() || span(result).map(span -> span.isWithin(usual.get())).orElse(true);
   }
 
   /**
-   * Returns the rounds of a point that count.
-   *
-   * @param results all of its rounds
-   * @return those of the usual placement; if there are none, those of this point's most frequent
-   *     placement; if it was migrated in all of them, all
+   * Returns those rounds of a point that count: those of the usual placement; if there are none,
+   * those of this point's most frequent placement; if it was migrated in all of them, all.
    */
   List<JsonObject> counting(Collection<JsonObject> results) {
     List<JsonObject> here = results.stream().filter(this::isUsual).toList();
@@ -105,35 +86,25 @@ public final class Placement {
    * do.
    */
   Optional<String> note() {
-    if (all.isEmpty() || usual.isPresent() && all.stream().allMatch(this::isHere)) {
+    if (all.isEmpty()
+        || usual.isPresent() && all.stream().allMatch(span -> span.isWithin(usual.get()))) {
       return Optional.empty();
     }
     double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
     double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
     String moved =
-        String.format(
-            Locale.ROOT,
-            "The processors were migrated meanwhile: a bare cache line took %.0f to %.0f ns between"
-                + " them",
-            least,
-            most);
+        "The processors were migrated meanwhile: a bare cache line took %s between them"
+            .formatted(range(least, most));
     return Optional.of(
         usual.isEmpty()
             ? moved + ", and changed within every round: these figures are not reliable."
             : moved
                 + ". Of the rounds with a measured line, those count in which it took "
-                + here());
+                + range(usual.get().leastNanos(), usual.get().mostNanos())
+                + ".");
   }
 
-  private String here() {
-    return String.format(
-        Locale.ROOT,
-        "%.0f to %.0f ns.",
-        usual.orElseThrow().leastNanos(),
-        usual.orElseThrow().mostNanos());
-  }
-
-  private boolean isHere(LineSpan span) {
-    return span.isWithin(usual.orElseThrow());
+  private static String range(double least, double most) {
+    return String.format(Locale.ROOT, "%.0f to %.0f ns", least, most);
   }
 }

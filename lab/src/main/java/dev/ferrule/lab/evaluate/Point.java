@@ -14,20 +14,12 @@ import java.util.TreeMap;
 /**
  * A point of an experiment on Ferrule's own connections.
  *
- * @param experiment the experiment's id
- * @param provider the transport
- * @param kind what is measured
  * @param sizeBytes the length of the messages, or accesses
  * @param connections the number of connections measured at once
- * @param threads the number of client threads
  * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
  *     the available buffers
- * @param batch the number of messages per batch
  * @param pauseNanos how long the receiver spends with each message, in nanoseconds
  * @param waiting the wait strategy of both sides, as in a URI's query
- * @param server the options of the listener
- * @param client the options of the connections to it
- * @param processors the processors of both sides
  */
 record Point(
     String experiment,

@@ -3,10 +3,11 @@ package dev.ferrule.lab.evaluate;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
+import java.util.DoubleSummaryStatistics;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** All measurements: for each task, the figures of each round. */
@@ -52,9 +54,12 @@ public final class Records {
     return entries.computeIfAbsent(description.toString(), text -> new Entry(description));
   }
 
+  private Optional<Entry> find(Task task) {
+    return Optional.ofNullable(entries.get(task.description().toString()));
+  }
+
   private Collection<JsonObject> results(Task task) {
-    Entry entry = entries.get(task.description().toString());
-    return entry == null ? List.of() : entry.rounds.values();
+    return find(task).map(entry -> entry.rounds.values()).orElse(List.of());
   }
 
   void add(JsonObject description, int round, JsonObject result) {
@@ -115,39 +120,26 @@ public final class Records {
 
   /** Returns whether a task was measured in a round. */
   boolean has(Task task, int round) {
-    Entry entry = entries.get(task.description().toString());
-    return entry != null && entry.rounds.containsKey(round);
+    return find(task).filter(entry -> entry.rounds.containsKey(round)).isPresent();
   }
 
-  /**
-   * Returns why a task could not be measured.
-   *
-   * @param task the task
-   * @return the reason; empty if it was measured, or not tried yet
-   */
+  /** Returns why a task could not be measured; empty if it was, or was not tried yet. */
   public Optional<String> failure(Task task) {
-    Entry entry = entries.get(task.description().toString());
-    return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
+    return find(task).flatMap(entry -> Optional.ofNullable(entry.failure));
   }
 
   /** Returns how often a task failed, even if it succeeded later. */
   int failures(Task task) {
-    Entry entry = entries.get(task.description().toString());
-    return entry == null ? 0 : entry.failures;
+    return find(task).map(entry -> entry.failures).orElse(0);
   }
 
-  private static OptionalDouble number(JsonObject result, String metric) {
-    JsonElement value = result.get(metric);
-    return value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()
+  static OptionalDouble number(JsonObject result, String metric) {
+    return result.get(metric) instanceof JsonPrimitive value && value.isNumber()
         ? OptionalDouble.of(value.getAsDouble())
         : OptionalDouble.empty();
   }
 
-  /**
-   * Returns the number of rounds of any task.
-   *
-   * @return the number of the last round
-   */
+  /** Returns the number of the last round of any task. */
   public int rounds() {
     return entries.values().stream()
         .filter(entry -> !entry.rounds.isEmpty())
@@ -156,14 +148,7 @@ public final class Records {
         .orElse(0);
   }
 
-  /**
-   * Returns a metric of a task in each round that counts.
-   *
-   * @param task the task
-   * @param metric its name
-   * @return the values of the rounds that have it; without those measured in another placement, if
-   *     there are others
-   */
+  /** Returns the values of a metric in the rounds that count and have it. */
   public List<Double> values(Task task, String metric) {
     return values(counting(task), metric);
   }
@@ -206,13 +191,8 @@ public final class Records {
   }
 
   /**
-   * Returns the ratio of the medians of two tasks.
-   *
-   * @param dividend the dividend
-   * @param divisor the divisor
-   * @param metric the name of the figure
-   * @return the quotient of the two medians; empty if either was not measured, or only in another
-   *     placement than most rounds of the experiment
+   * Returns the quotient of the medians of two tasks; empty if either was not measured, or only in
+   * another placement than most rounds of the experiment.
    */
   public OptionalDouble ratio(Task dividend, Task divisor, String metric) {
     return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
@@ -220,30 +200,18 @@ public final class Records {
         : OptionalDouble.empty();
   }
 
-  /**
-   * Returns the median of a metric over the rounds that count.
-   *
-   * @param task the task
-   * @param metric its name
-   * @return the median; empty if no round has it
-   */
+  /** Returns the median of a metric over the rounds that count; empty if none has it. */
   public OptionalDouble median(Task task, String metric) {
     return Medians.of(values(task, metric));
   }
 
-  /**
-   * Returns the spread of the rounds.
-   *
-   * @param task the task
-   * @param metric the figure
-   * @return the maximum over the minimum; empty for fewer than two rounds
-   */
+  /** Returns the maximum over the minimum of the rounds; empty for fewer than two. */
   public OptionalDouble spread(Task task, Metric metric) {
-    double[] values = values(task, metric).stream().mapToDouble(Double::doubleValue).toArray();
-    double least = Arrays.stream(values).min().orElse(0);
-    return values.length < 2 || least <= 0
+    DoubleSummaryStatistics values =
+        values(task, metric).stream().collect(Collectors.summarizingDouble(value -> value));
+    return values.getCount() < 2 || values.getMin() <= 0
         ? OptionalDouble.empty()
-        : OptionalDouble.of(Arrays.stream(values).max().orElse(0) / least);
+        : OptionalDouble.of(values.getMax() / values.getMin());
   }
 
   void start(JsonObject machine) {
@@ -257,17 +225,13 @@ public final class Records {
 
   /** Returns the ids of all experiments with a measured or failed point. */
   Set<String> experiments() {
-    Set<String> ids = new TreeSet<>();
-    for (Entry entry : entries.values()) {
-      JsonElement id = entry.description.get(EXPERIMENT);
-      if (id != null && id.isJsonPrimitive()) {
-        ids.add(id.getAsString());
-      }
-    }
-    return ids;
+    return entries.values().stream()
+        .map(entry -> entry.description.get(EXPERIMENT))
+        .filter(JsonPrimitive.class::isInstance)
+        .map(JsonElement::getAsString)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** Iterates over all measurements. */
   void forEach(BiConsumer<JsonObject, Map<Integer, JsonObject>> action) {
     entries.values().forEach(entry -> action.accept(entry.description, entry.rounds));
   }

@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import dev.ferrule.lab.model.FitResult;
 import dev.ferrule.lab.model.ParameterFile;
 import dev.ferrule.lab.report.Csv;
 import dev.ferrule.lab.report.HtmlReport;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The files of an evaluation: the report, its plots, and the results for programs. */
 final class ReportFolder {
@@ -65,30 +67,27 @@ final class ReportFolder {
   }
 
   /**
-   * Writes all files anew.
-   *
-   * @param experiments all experiments
-   * @param records the measurements
-   * @param modelling the fitted models
-   * @param machine the facts of the machine
-   * @param left the number of measurements still to be made, which the report shows unless it is 0
+   * Writes all files anew; the report shows the number of measurements still to be made, unless it
+   * is 0.
    */
   void write(
       List<Experiment> experiments,
       Records records,
-      Modelling modelling,
+      List<ProviderModel> models,
       JsonObject machine,
       long left) {
+    Map<String, FitResult> fits =
+        models.stream().collect(Collectors.toMap(ProviderModel::provider, ProviderModel::fit));
     List<Section> sections = new ArrayList<>();
     for (Experiment experiment : experiments) {
       if (experiment.leftOut(records).isEmpty()) {
-        sections.add(experiment.section(records, modelling.models()));
+        sections.add(experiment.section(records, fits));
       }
     }
-    sections.addAll(modelling.sections());
+    models.forEach(model -> sections.add(model.section(left == 0)));
     leftOut(experiments, records).ifPresent(sections::add);
     sections.add(machineSection(machine, records));
-    sections.add(filesSection(!modelling.entries().isEmpty()));
+    sections.add(filesSection(!models.isEmpty()));
     String subtitle =
         (left > 0 ? "partial, " + Headlines.toGo(left) + "; " : "")
             + fact(machine, Machine.FERRULE)
@@ -117,10 +116,10 @@ final class ReportFolder {
     }
     put("results.csv", csv(records));
     put("results.json", json(records, machine));
-    if (modelling.entries().isEmpty()) {
+    if (models.isEmpty()) {
       remove(PARAMETERS);
     } else {
-      put(PARAMETERS, ParameterFile.format(modelling.entries()));
+      put(PARAMETERS, ParameterFile.format(models.stream().map(ProviderModel::entry).toList()));
     }
   }
 
@@ -140,8 +139,7 @@ final class ReportFolder {
     }
     Table table = new Table("", List.of("experiments", "reason"));
     byReason.forEach((reason, names) -> table.row(List.of(String.join(", ", names), reason)));
-    return Optional.of(
-        new Section("left-out", "Not measured", "", List.of(), List.of(table), List.of()));
+    return Optional.of(new Section("left-out", "Not measured", "", table));
   }
 
   private static Section machineSection(JsonObject machine, Records records) {
@@ -164,9 +162,7 @@ final class ReportFolder {
         "The figures hold for "
             + (two ? "these machines in this state" : "this machine in this state")
             + "; on another machine, or under load, they differ by factors.",
-        List.of(),
-        tables,
-        List.of());
+        tables.toArray(Table[]::new));
   }
 
   private static Table facts(String title, JsonObject machine) {
@@ -196,9 +192,7 @@ final class ReportFolder {
         "Each value on this page is the median of its rounds, or of those measured in the usual"
             + " placement of the processors; beside it is their spread, the maximum over the"
             + " minimum.",
-        List.of(),
-        List.of(table),
-        List.of());
+        table);
   }
 
   private static String csv(Records records) {

@@ -9,10 +9,6 @@ import java.util.List;
  *
  * @param name its name in the legend
  * @param colour its colour; the model's line has the same
- * @param style how it is drawn
- * @param metric the figure of its tasks that is shown
- * @param model its relation to the model
- * @param samples its points
  */
 public record Series(
     String name, int colour, Plot.Style style, Metric metric, Model model, List<Sample> samples) {
@@ -27,23 +23,10 @@ public record Series(
     FITTED
   }
 
-  /**
-   * A point of a curve.
-   *
-   * @param x the position on the x axis
-   * @param task what is measured there
-   */
+  /** A point of a curve. */
   public record Sample(double x, Task task) {}
 
-  /**
-   * Creates a measured line without a model.
-   *
-   * @param name its name in the legend
-   * @param colour its colour
-   * @param metric the figure of its tasks that is shown
-   * @param samples its points
-   * @return the series
-   */
+  /** Creates a measured line without a model. */
   public static Series measured(String name, int colour, Metric metric, List<Sample> samples) {
     return new Series(name, colour, Plot.Style.MEASURED, metric, Model.NONE, samples);
   }
@@ -51,15 +34,5 @@ public record Series(
   /** Returns whether its spread is shown and counts. */
   boolean isMeasured() {
     return style == Plot.Style.MEASURED;
-  }
-
-  /** Returns the series with the model's line, and for the model to be fitted to. */
-  Series forModel() {
-    return new Series(name, colour, style, metric, Model.FITTED, samples);
-  }
-
-  /** Returns the series with the model's line. */
-  Series withModel() {
-    return new Series(name, colour, style, metric, Model.PREDICTED, samples);
   }
 }

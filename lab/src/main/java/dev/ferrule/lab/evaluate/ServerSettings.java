@@ -10,13 +10,11 @@ import java.util.TreeMap;
 /**
  * How a server of an evaluation is started.
  *
- * @param options the listener's connection options, by name
  * @param waiting the wait strategy, such as {@code spin}
  * @param pinned whether its threads are pinned to processors
  */
 public record ServerSettings(Map<String, String> options, String waiting, boolean pinned) {
 
-  /** Creates settings. */
   public ServerSettings {
     options = Collections.unmodifiableMap(new TreeMap<>(options));
   }

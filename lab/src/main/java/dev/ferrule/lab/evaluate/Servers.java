@@ -12,12 +12,8 @@ import java.util.function.Consumer;
 public interface Servers {
 
   /**
-   * Starts a server in a process of its own, and waits until it listens.
-   *
-   * @param provider the transport
-   * @param settings how it is started
-   * @param problems receives the server's error output, by line
-   * @return the running server
+   * Starts a server in a process of its own, and waits until it listens. {@code problems} receives
+   * its error output, by line.
    */
   RunningServer start(ProviderInfo provider, ServerSettings settings, Consumer<String> problems);
 
@@ -35,10 +31,8 @@ public interface Servers {
   }
 
   /**
-   * Returns servers on this host.
-   *
-   * @param host the listen address, for transports that have hosts; if empty, one is chosen
-   * @return the servers
+   * Returns servers on this host. Transports that have hosts listen on the given one; if it is
+   * empty, one is chosen.
    */
   static Servers onThisHost(Optional<String> host) {
     return (provider, settings, problems) ->

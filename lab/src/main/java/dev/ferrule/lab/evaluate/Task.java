@@ -9,35 +9,23 @@ import java.util.Optional;
 public interface Task {
 
   /**
-   * Returns what is measured. The journal identifies the task by this: it must be the same in every
-   * run of the command, and differ between any two tasks.
-   *
-   * @return members that are numbers, strings or objects of strings
+   * Returns what is measured: numbers, strings, or objects of strings. The journal identifies the
+   * task by this: it must be the same in every run of the command, and differ between any two
+   * tasks.
    */
   JsonObject description();
 
-  /**
-   * Measures, for about a second.
-   *
-   * @param bench the resources for it
-   * @return the figures by name
-   */
+  /** Measures for about a second; returns the figures by name. */
   JsonObject run(Workbench bench);
 
-  /**
-   * Returns what the model needs for a prediction.
-   *
-   * @return how messages are sent; empty if the model does not cover this
-   */
+  /** Returns what the model needs for a prediction; empty if the model does not cover this. */
   default Optional<Concurrency> concurrency() {
     return Optional.empty();
   }
 
   /**
-   * Returns the set-up that it needs. Tasks of one experiment with equal set-ups are measured one
-   * after the other, as setting up may take longer than measuring.
-   *
-   * @return a value with {@code equals}; by default one that no other task has
+   * Returns the set-up that it needs, a value with {@code equals}. Tasks of one experiment with
+   * equal set-ups are measured one after the other, as setting up may take longer than measuring.
    */
   default Object setting() {
     return this;

@@ -32,7 +32,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +71,7 @@ public final class Workbench implements AutoCloseable {
   private final Watchdog watchdog;
 
   /** The last line of the server of the point that is measured. */
-  private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>();
+  private volatile @Nullable String lastLine;
 
   private volatile @Nullable Place measured;
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
@@ -82,13 +82,6 @@ public final class Workbench implements AutoCloseable {
   private @Nullable NeededConnections connected;
   private @Nullable Floor line; // of the connection, if its messages travel by cache lines
 
-  /**
-   * Creates a workbench.
-   *
-   * @param effort how much to measure at each point
-   * @param starter starts the servers
-   * @param problems receives the servers' error output, by line
-   */
   public Workbench(Effort effort, Servers starter, Consumer<String> problems) {
     this(effort, starter, problems, PATIENCE);
   }
@@ -122,10 +115,7 @@ public final class Workbench implements AutoCloseable {
 
   /** Returns whether a cache line's latency between the processors matters, and can be measured. */
   private static boolean depends(Point point) {
-    boolean acknowledged =
-        ConfiguredAddress.requiredProvider(point.provider()).options().stream()
-            .anyMatch(option -> option.name().equals(Catalogue.UNACKED));
-    return !acknowledged
+    return !Catalogue.has(ConfiguredAddress.requiredProvider(point.provider()), Catalogue.UNACKED)
         && point.connections() == 1
         && !point.server().containsKey(SINGLE_RECEIVER)
         && pinning(point) != Pinning.OFF;
@@ -137,19 +127,13 @@ public final class Workbench implements AutoCloseable {
     return point.waiting().equals(SPIN) && pinning.hasRoomFor(threadsHere) ? pinning : Pinning.OFF;
   }
 
-  /** {@return how much to measure} */
   public Effort effort() {
     return effort;
   }
 
   /**
-   * Returns a resource of other tasks, created on first use. No thread of Ferrule spins meanwhile.
-   *
-   * @param <T> its type
-   * @param key identifies the resource
-   * @param type its class
-   * @param maker creates it
-   * @return the same for each call with that key, until it is {@linkplain #dismiss dismissed}
+   * Returns a resource of other tasks, created on first use; the same for each call with that key,
+   * until it is {@linkplain #dismiss dismissed}. No thread of Ferrule spins meanwhile.
    */
   public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
     disconnect();
@@ -162,11 +146,7 @@ public final class Workbench implements AutoCloseable {
     List.copyOf(guests.keySet()).forEach(this::dismiss);
   }
 
-  /**
-   * Closes a resource of other tasks after a failure, since its state is unknown.
-   *
-   * @param key identifies the resource
-   */
+  /** Closes a resource of other tasks after a failure, since its state is unknown. */
   public void dismiss(Object key) {
     AutoCloseable guest = guests.remove(key);
     if (guest != null) {
@@ -178,38 +158,31 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the consumer of warnings.
-   *
-   * @return receives one line for each problem that is not a failure
-   */
+  /** Returns what receives one line for each problem that is not a failure. */
   public Consumer<String> problems() {
     return problems;
   }
 
-  /** Measures a point once. */
   JsonObject measure(Point point) {
     boolean watched =
         "0".equals(point.client().get(Catalogue.RNR_RETRY)) && !mayOverrun(point.server());
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
     measured = Place.of(point);
-    lastLine.set(null);
+    lastLine = null;
     try {
       result = runInOnePlace(point);
     } catch (RuntimeException e) {
       abandon(Place.of(point)); // after this the server writes nothing more
-      StringBuilder reason =
-          new StringBuilder(e.getMessage() == null ? e.toString() : e.getMessage());
-      String lastLine = this.lastLine.get();
+      String reason = e.getMessage() == null ? e.toString() : e.getMessage();
       if (lastLine != null) {
-        reason.append("; server: ").append(lastLine);
+        reason += "; server: " + lastLine;
       }
-      // such messages may be the cause of a broken connection
-      since(before)
-          .ifPresent(
-              count -> reason.append(" (messages without a receive: ").append(count).append(')'));
-      throw new ToolException(ExitCode.FAILED, reason.toString(), e);
+      OptionalLong lost = since(before); // these may be the cause of a broken connection
+      if (lost.isPresent()) {
+        reason += " (messages without a receive: " + lost.getAsLong() + ")";
+      }
+      throw new ToolException(ExitCode.FAILED, reason, e);
     } catch (Error e) {
       abandon(Place.of(point));
       throw e;
@@ -284,16 +257,13 @@ public final class Workbench implements AutoCloseable {
     line = watchdog.watch(List.of(client), client::shareFloor).orElse(null);
     Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are not compiled
+      Callable<Floor> warming =
+          () -> {
+            shared.warmUp();
+            return shared;
+          };
       watchdog.watch(
-          List.of(client),
-          () ->
-              Pinning.call(
-                  pinning(point).client(0),
-                  problems,
-                  () -> {
-                    shared.warmUp();
-                    return shared;
-                  }));
+          List.of(client), () -> Pinning.call(pinning(point).client(0), problems, warming));
     }
   }
 
@@ -320,8 +290,7 @@ public final class Workbench implements AutoCloseable {
    */
   private static Map<String, String> patience(String provider) {
     return Machine.isEmulated()
-            && ConfiguredAddress.requiredProvider(provider).options().stream()
-                .anyMatch(option -> option.name().equals(ACK_TIMEOUT))
+            && Catalogue.has(ConfiguredAddress.requiredProvider(provider), ACK_TIMEOUT)
         ? Map.of(ACK_TIMEOUT, "18")
         : Map.of();
   }
@@ -344,7 +313,7 @@ public final class Workbench implements AutoCloseable {
             new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
               if (place.equals(measured)) {
-                lastLine.set(ChildProcess.withoutPrefix(line));
+                lastLine = ChildProcess.withoutPrefix(line);
               }
               if (!mayOverrun(place.options())) { // then a broken connection is a result
                 problems.accept("server: " + line);
@@ -470,11 +439,12 @@ public final class Workbench implements AutoCloseable {
     for (Result result : results) {
       switch (kind) {
         case LATENCY -> times(figures, "", Objects.requireNonNull(result.latency()));
-        case CALLS ->
-            calls(
-                figures,
-                Objects.requireNonNull(result.call()),
-                Objects.requireNonNull(result.latency()));
+        case CALLS -> {
+          LatencySummary times = Objects.requireNonNull(result.latency());
+          add(figures, result.call() + "_ns", times.p50());
+          add(figures, result.call() + "_mid_ns", times.midMean());
+          add(figures, result.call() + "_step_ns", times.step());
+        }
         case BANDWIDTH -> rates(figures, "", result);
         case RMA -> {
           String call = result.call() + "_";
@@ -488,12 +458,6 @@ public final class Workbench implements AutoCloseable {
       }
     }
     return figures;
-  }
-
-  private static void calls(JsonObject figures, String call, LatencySummary times) {
-    add(figures, call + "_ns", times.p50());
-    add(figures, call + "_mid_ns", times.midMean());
-    add(figures, call + "_step_ns", times.step());
   }
 
   private static void times(JsonObject figures, String prefix, LatencySummary times) {

@@ -4,8 +4,6 @@ package dev.ferrule.lab.model;
 /**
  * Several connections from a client to a server, all of which send concurrently.
  *
- * @param load the load of each connection
- * @param connections the number of connections
  * @param senders the number of sending threads, of the client
  * @param receivers the number of receiving threads, of the server
  * @param processors the processors that these threads may use
@@ -13,25 +11,15 @@ package dev.ferrule.lab.model;
 public record Concurrency(
     Load load, int connections, int senders, int receivers, Processors processors) {
 
-  /** Checks the values. */
   public Concurrency {
     if (connections < 1 || senders < 1 || receivers < 1) {
       throw new IllegalArgumentException(
-          "connections, senders and receivers must be at least 1: "
-              + connections
-              + ", "
-              + senders
-              + ", "
-              + receivers);
+          "connections, senders and receivers must be at least 1: %s, %s, %s"
+              .formatted(connections, senders, receivers));
     }
   }
 
-  /**
-   * Returns one connection, with a processor on each side.
-   *
-   * @param load its load
-   * @return the smallest concurrency
-   */
+  /** Returns one connection, with a processor on each side. */
   public static Concurrency of(Load load) {
     return new Concurrency(load, 1, 1, 1, Processors.unlimited());
   }

@@ -14,9 +14,8 @@ final class Confidence {
   private Confidence() {}
 
   /**
-   * Returns the factor for an interval of 95 %, by Student's distribution.
-   *
-   * @param freedom the degrees of freedom, at least 1
+   * Returns the factor for an interval of 95 % by Student's distribution, with at least one degree
+   * of freedom.
    */
   static double factor(int freedom) {
     return new TDistribution(Math.max(1, freedom)).inverseCumulativeProbability(UPPER_TAIL);

@@ -39,7 +39,6 @@ final class Deviations {
   /**
    * The noise of a single round.
    *
-   * @param variance its variance
    * @param freedom the degrees of freedom of that
    */
   private record Noise(double variance, int freedom) {}

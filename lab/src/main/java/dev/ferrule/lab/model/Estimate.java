@@ -6,12 +6,10 @@ import java.util.OptionalDouble;
 /**
  * An estimate of a parameter.
  *
- * @param parameter the parameter
  * @param value its value, in its unit; where only bounds are known, one within them
  * @param standardError the standard error of the value; empty if unknown
  * @param low the lower end of the 95 % interval; empty if unknown
  * @param high the upper end; likewise
- * @param source the source of the value
  * @param note a remark, or empty
  */
 public record Estimate(
@@ -23,7 +21,6 @@ public record Estimate(
     Source source,
     String note) {
 
-  /** The source of a value. */
   public enum Source {
     /** The call was timed. */
     MEASURED,
@@ -44,15 +41,7 @@ public record Estimate(
     GIVEN
   }
 
-  /**
-   * Returns a value without a confidence interval.
-   *
-   * @param parameter the parameter
-   * @param value its value
-   * @param source its source
-   * @param note a remark, or empty
-   * @return the estimate
-   */
+  /** Returns a value without a confidence interval. */
   public static Estimate bare(Parameter parameter, double value, Source source, String note) {
     return new Estimate(
         parameter,

@@ -43,14 +43,7 @@ public final class Fit {
     free.addAll(wanted);
   }
 
-  /**
-   * Finds the parameters.
-   *
-   * @param observations measurements of several sizes
-   * @param calls the parameters that were timed individually
-   * @param acknowledged see {@link PerformanceModel}
-   * @return the parameters; empty if there are too few measurements
-   */
+  /** Finds the parameters that were not timed; empty if there are too few measurements. */
   public static Optional<FitResult> of(
       List<Observation> observations, List<TimedCall> calls, boolean acknowledged) {
     long sizes =
@@ -88,12 +81,7 @@ public final class Fit {
         Parameter.RECEIVE_GAP,
         value(Parameter.RECEIVE_GAP) > any * SLACK,
         "messages arrived every " + whole(any) + " ns");
-    double shortest =
-        observations.stream()
-            .filter(observation -> observation.kind() == Observation.Kind.LATENCY)
-            .mapToDouble(Observation::nanos)
-            .min()
-            .orElse(Double.MAX_VALUE);
+    double shortest = fastest(Observation.Kind.LATENCY, observation -> true);
     leaveToFit(
         Parameter.RECEIVE_OVERHEAD,
         value(Parameter.SEND_OVERHEAD) + value(Parameter.RECEIVE_OVERHEAD) > shortest,
@@ -104,12 +92,8 @@ public final class Fit {
     if (contradicted && fixed.containsKey(parameter)) {
       double timed = fixed.remove(parameter).value();
       notes.add(
-          parameter.symbol()
-              + ": the timed call takes "
-              + whole(timed)
-              + " ns, but "
-              + why
-              + ": fitted instead");
+          "%s: the timed call takes %s ns, but %s: fitted instead"
+              .formatted(parameter.symbol(), whole(timed), why));
     }
   }
 
@@ -123,8 +107,12 @@ public final class Fit {
   }
 
   private double fastest(Predicate<Observation> which) {
+    return fastest(Observation.Kind.PERIOD, which);
+  }
+
+  private double fastest(Observation.Kind kind, Predicate<Observation> which) {
     return observations.stream()
-        .filter(observation -> observation.kind() == Observation.Kind.PERIOD)
+        .filter(observation -> observation.kind() == kind)
         .filter(which)
         .mapToDouble(Observation::nanos)
         .min()
@@ -138,7 +126,7 @@ public final class Fit {
     return starts().stream()
         .map(start -> LeastSquares.from(start, problem))
         .min(Comparator.comparingDouble(problem::cost))
-        .map(best -> new Identifiability(problem, fixed, notes).read(best));
+        .map(best -> new Identifiability(problem, best, fixed, notes).read());
   }
 
   /**
@@ -146,12 +134,7 @@ public final class Fit {
    * one that is slowest for batches.
    */
   private List<double[]> starts() {
-    double latency =
-        observations.stream()
-            .filter(observation -> observation.kind() == Observation.Kind.LATENCY)
-            .mapToDouble(Observation::nanos)
-            .min()
-            .orElseThrow();
+    double latency = fastest(Observation.Kind.LATENCY, observation -> true);
     double batched = fastest(observation -> true);
     double single = Math.min(latency, fastest(observation -> observation.load().batch() == 1));
     List<double[]> starts = new ArrayList<>();

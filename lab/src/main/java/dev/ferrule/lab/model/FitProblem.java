@@ -46,8 +46,6 @@ final class FitProblem {
   /**
    * A residual that holds a parameter near its measured value.
    *
-   * @param parameter the parameter
-   * @param nanos the value
    * @param reachNanos the deviation that counts as much as a measurement that is off by {@code
    *     weight}
    * @param weight that measurement's deviation, as a logarithm
@@ -71,14 +69,7 @@ final class FitProblem {
     this.alone = free.indexOf(Parameter.BYTE_ALONE);
   }
 
-  /**
-   * Creates a problem.
-   *
-   * @param observations the measurements
-   * @param acknowledged see {@link PerformanceModel}
-   * @param known the parameters whose values are given
-   * @param free the parameters to find, including both cards and {@code G_alone}
-   */
+  /** Creates a problem whose free parameters include both cards and {@code G_alone}. */
   FitProblem(
       List<Observation> observations,
       boolean acknowledged,
@@ -87,12 +78,7 @@ final class FitProblem {
     this(observations, acknowledged, known, free, List.of());
   }
 
-  /**
-   * Returns the problem that a fit has solved.
-   *
-   * @param observations the measurements
-   * @param fit the fit, whose measured parameters are known
-   */
+  /** Returns the problem that a fit has solved, whose measured parameters are known. */
   static FitProblem of(List<Observation> observations, FitResult fit) {
     Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
     List<Parameter> free = new ArrayList<>();
@@ -108,11 +94,9 @@ final class FitProblem {
   }
 
   /**
-   * Returns the problem with the timed parameters free, too, but held near their measured values.
-   *
-   * @param timed the estimates of these parameters, with their errors
-   * @param weight the deviation of a measurement, as a logarithm, that counts as much as one
-   *     standard error of a parameter
+   * Returns the problem with the timed parameters free, too, but held near their measured values:
+   * one standard error counts as much as a measurement that is off by {@code weight}, as a
+   * logarithm.
    */
   FitProblem relaxed(Collection<Estimate> timed, double weight) {
     Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);
@@ -185,11 +169,8 @@ final class FitProblem {
     return new PerformanceModel(values, acknowledged);
   }
 
-  /** Returns the model with the values read from the best point. */
-  PerformanceModel model(Map<Parameter, Estimate> estimates) {
-    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
-    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
-    return new PerformanceModel(values, acknowledged);
+  boolean acknowledged() {
+    return acknowledged;
   }
 
   /**
@@ -242,32 +223,21 @@ final class FitProblem {
 
   /** Returns the Jacobian: one row for each residual, one column for each free parameter. */
   static double[][] jacobian(double[] point, UnaryOperator<double[]> residuals) {
-    double[][] columns = new double[point.length][];
+    double[][] rows = new double[residuals.apply(point).length][point.length];
     for (int i = 0; i < point.length; i++) {
       double[] moved = point.clone();
       moved[i] = point[i] + DIFFERENCE;
       double[] above = residuals.apply(moved);
       moved[i] = point[i] - DIFFERENCE;
       double[] below = residuals.apply(moved);
-      columns[i] = new double[above.length];
-      for (int row = 0; row < above.length; row++) {
-        columns[i][row] = (above[row] - below[row]) / (2 * DIFFERENCE);
-      }
-    }
-    double[][] rows = new double[columns[0].length][point.length];
-    for (int i = 0; i < point.length; i++) {
       for (int row = 0; row < rows.length; row++) {
-        rows[row][i] = columns[i][row];
+        rows[row][i] = (above[row] - below[row]) / (2 * DIFFERENCE);
       }
     }
     return rows;
   }
 
   private static double sumOfSquares(double[] values) {
-    double sum = 0;
-    for (double value : values) {
-      sum += value * value;
-    }
-    return sum;
+    return Arrays.stream(values).map(value -> value * value).sum();
   }
 }

@@ -9,8 +9,6 @@ import java.util.Map;
 /**
  * The result of a fit.
  *
- * @param model the model that explains the measurements best
- * @param estimates each parameter, with its uncertainty
  * @param relativeError the root mean square deviation of the predictions; 0.1 is about 10 %
  * @param notes what the measurements do not determine, and contradictions
  */
@@ -28,19 +26,6 @@ public record FitResult(
 
   /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
-   *
-   * @param load how messages are sent
-   * @return the slowest stage
-   */
-  public Stage bottleneck(Load load) {
-    return bottleneck(Concurrency.of(load));
-  }
-
-  /**
-   * Returns the slowest stage for several connections.
-   *
-   * @param concurrency the connections
-   * @return the slowest stage
    */
   public Stage bottleneck(Concurrency concurrency) {
     Stage stage = model.bottleneck(concurrency);

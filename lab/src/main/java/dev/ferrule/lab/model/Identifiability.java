@@ -42,38 +42,45 @@ final class Identifiability {
   private static final double SAME = 1e-9;
 
   private final FitProblem problem;
+  private final double[] best;
+  private final Profile profile;
   private final List<Parameter> free;
-  private final Map<Parameter, Estimate> timed;
   private final Map<Parameter, Estimate> estimates;
   private final List<String> notes;
 
-  Identifiability(FitProblem problem, Map<Parameter, Estimate> timed, List<String> notes) {
+  Identifiability(
+      FitProblem problem, double[] best, Map<Parameter, Estimate> timed, List<String> timingNotes) {
     this.problem = problem;
+    this.best = best;
     this.free = problem.free();
-    this.timed = timed;
     this.estimates = new EnumMap<>(Parameter.class);
     this.estimates.putAll(timed);
-    this.notes = new ArrayList<>(notes);
+    this.notes = new ArrayList<>(timingNotes);
+    // in the profile the timed parameters may deviate, too
+    int freedom = freedom(best.length);
+    double worse = Confidence.factor(freedom) * deviation(freedom);
+    FitProblem relaxed = problem.relaxed(timed.values(), worse);
+    this.profile = new Profile(relaxed, relaxed.extended(best), worse);
   }
 
-  FitResult read(double[] best) {
+  FitResult read() {
     double[][] jacobian = FitProblem.jacobian(best, problem::residuals);
-    Profile profile = profile(best);
     List<Integer> heard = new ArrayList<>();
     for (int i = 0; i < best.length; i++) {
       if (norm(jacobian, i) >= NO_SAY) {
         heard.add(i);
       } else {
-        bound(profile, best, i);
+        bound(i);
       }
     }
     if (!heard.isEmpty()) {
-      readHeard(profile, best, jacobian, heard);
+      readHeard(jacobian, heard);
     }
     exchangeCards();
     limitDoorbell();
     double error = Math.sqrt(problem.squares(best) / problem.observations().size());
-    return new FitResult(problem.model(estimates), estimates, error, notes);
+    PerformanceModel model = PerformanceModel.of(estimates, problem.acknowledged());
+    return new FitResult(model, estimates, error, notes);
   }
 
   /**
@@ -92,11 +99,8 @@ final class Identifiability {
     }
     Estimate known = greater.source() == Estimate.Source.FITTED ? greater : lesser;
     String note =
-        "one of o_nsnd and o_nrcv is "
-            + nanos(known)
-            + ", the other "
-            + described(known == greater ? lesser : greater)
-            + "; one sender and one receiver do not show which";
+        "one of o_nsnd and o_nrcv is %s, the other %s; one sender and one receiver do not show which"
+            .formatted(nanos(known), described(known == greater ? lesser : greater));
     List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC).forEach(card -> notes.remove(alone(card)));
     notes.add(note);
     estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
@@ -158,12 +162,9 @@ final class Identifiability {
   }
 
   /**
-   * Returns the directions of the predictions in which the parameters move them: as many as there
-   * are parameters, or combinations of them, on which the measurements depend.
-   *
-   * @param problem the problem
-   * @param best its best point
-   * @return columns of length 1, orthogonal to each other
+   * Returns the directions of the predictions in which the parameters move them, as orthogonal
+   * columns of length 1: as many as there are parameters, or combinations of them, on which the
+   * measurements depend.
    */
   static List<RealMatrix> directions(FitProblem problem, double[] best) {
     SingularValueDecomposition decomposition =
@@ -184,7 +185,7 @@ final class Identifiability {
   }
 
   /** Returns the typical deviation of a measurement in a fit with so many parameters. */
-  private double deviation(double[] best, int freedom) {
+  private double deviation(int freedom) {
     return Math.max(LEAST_DEVIATION, Math.sqrt(problem.squares(best) / freedom));
   }
 
@@ -192,39 +193,26 @@ final class Identifiability {
     return Math.max(1, problem.observations().size() - parameters);
   }
 
-  /** Returns a profile in which the timed parameters may deviate, too. */
-  private Profile profile(double[] best) {
-    int freedom = freedom(best.length);
-    double worse = Confidence.factor(freedom) * deviation(best, freedom);
-    FitProblem relaxed = problem.relaxed(timed.values(), worse);
-    return new Profile(relaxed, relaxed.extended(best), worse);
-  }
-
   /**
    * Determines the upper bound of a parameter without effect, or, if there is none, the lower
    * bound: a doorbell has an effect as long as it is less than the whole of which it is a part.
    */
-  private void bound(Profile profile, double[] best, int index) {
-    Parameter parameter = free.get(index);
+  private void bound(int index) {
     double most = profile.most(index);
     double least = most < LeastSquares.MOST_LOG ? LeastSquares.LEAST_LOG : profile.least(index);
     if (most < LeastSquares.MOST_LOG) {
-      OptionalDouble high = OptionalDouble.of(Math.exp(most));
-      String note = "any value up to there is possible, if other stages take less";
-      bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
+      atMost(index, most, "any value up to there is possible, if other stages take less");
     } else if (least > LeastSquares.LEAST_LOG) {
-      OptionalDouble low = OptionalDouble.of(Math.exp(least));
-      String note = "any value from there on is possible";
-      bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
+      atLeast(index, least, "any value from there on is possible");
     } else {
-      unbounded(best, index);
+      unbounded(index);
     }
   }
 
   /**
    * Notes an unbounded parameter: 0 is as good as any value, unless the best point depends on it.
    */
-  private void unbounded(double[] best, int index) {
+  private void unbounded(int index) {
     double[] without = best.clone();
     without[index] = LeastSquares.LEAST_LOG;
     boolean unused = problem.squares(without) <= problem.squares(best) * (1 + SAME);
@@ -233,25 +221,34 @@ final class Identifiability {
             ? "no measurement depends on it; 0 is assumed"
             : "any value is possible: its effect is less than the noise";
     Parameter parameter = free.get(index);
-    double value = unused ? 0 : Math.exp(best[index]);
+    double value = unused ? 0 : value(index);
     estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.UNDETERMINED, note));
     notes.add(parameter.symbol() + ": " + note);
   }
 
-  private void bounded(
-      double[] best,
-      int index,
-      OptionalDouble low,
-      OptionalDouble high,
-      Estimate.Source source,
-      String note) {
-    Parameter parameter = free.get(index);
-    double value = Math.exp(best[index]);
-    estimates.put(
-        parameter, new Estimate(parameter, value, OptionalDouble.empty(), low, high, source, note));
+  private double value(int index) {
+    return Math.exp(best[index]);
   }
 
-  private void readHeard(Profile profile, double[] best, double[][] jacobian, List<Integer> heard) {
+  private void atMost(int index, double most, String note) {
+    OptionalDouble high = OptionalDouble.of(Math.exp(most));
+    bounded(index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
+  }
+
+  private void atLeast(int index, double least, String note) {
+    OptionalDouble low = OptionalDouble.of(Math.exp(least));
+    bounded(index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
+  }
+
+  private void bounded(
+      int index, OptionalDouble low, OptionalDouble high, Estimate.Source source, String note) {
+    Parameter parameter = free.get(index);
+    OptionalDouble unknown = OptionalDouble.empty();
+    estimates.put(
+        parameter, new Estimate(parameter, value(index), unknown, low, high, source, note));
+  }
+
+  private void readHeard(double[][] jacobian, List<Integer> heard) {
     // with fewer rows than columns the decomposition would omit directions
     RealMatrix columns =
         new Array2DRowRealMatrix(Math.max(jacobian.length, heard.size()), heard.size());
@@ -261,7 +258,7 @@ final class Identifiability {
       }
     }
     int freedom = freedom(heard.size());
-    double deviation = deviation(best, freedom);
+    double deviation = deviation(freedom);
     SingularValueDecomposition directions = new SingularValueDecomposition(columns);
     double[] singular = directions.getSingularValues();
     List<double[]> unknown = new ArrayList<>();
@@ -278,11 +275,11 @@ final class Identifiability {
     Set<Integer> vague = groups.stream().flatMap(Set::stream).collect(Collectors.toSet());
     for (int i = 0; i < heard.size(); i++) {
       if (!vague.contains(i)) {
-        fitted(profile, best, heard.get(i), freedom);
+        fitted(heard.get(i), freedom);
       }
     }
     for (TreeSet<Integer> group : merged(groups)) {
-      tellTogether(best, heard, group, unknown);
+      tellTogether(heard, group, unknown);
     }
   }
 
@@ -291,42 +288,40 @@ final class Identifiability {
    * interval reaches the end of the search, there is no more than a bound: the stages replace each
    * other, so that a parameter with an effect here may have none further away.
    */
-  private void fitted(Profile profile, double[] best, int index, int freedom) {
+  private void fitted(int index, int freedom) {
     double least = profile.least(index);
     double most = profile.most(index);
     boolean open = most >= LeastSquares.MOST_LOG;
-    OptionalDouble low = OptionalDouble.of(Math.exp(least));
-    OptionalDouble high = OptionalDouble.of(Math.exp(most));
     if (least <= LeastSquares.LEAST_LOG && open) {
-      undetermined(best, index);
+      undetermined(index);
     } else if (least <= LeastSquares.LEAST_LOG) {
       String note = "any value from 0 up to there explains the measurements within their noise";
-      bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
+      atMost(index, most, note);
     } else if (open) {
       String note = "any value from there on explains the measurements within their noise";
-      bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
+      atLeast(index, least, note);
     } else {
-      double reach = (high.getAsDouble() - low.getAsDouble()) / 2;
+      double low = Math.exp(least);
+      double high = Math.exp(most);
       estimates.put(
           free.get(index),
           new Estimate(
               free.get(index),
-              Math.exp(best[index]),
-              OptionalDouble.of(reach / Confidence.factor(freedom)),
-              low,
-              high,
+              value(index),
+              OptionalDouble.of((high - low) / 2 / Confidence.factor(freedom)),
+              OptionalDouble.of(low),
+              OptionalDouble.of(high),
               Estimate.Source.FITTED,
               ""));
     }
   }
 
-  private void undetermined(double[] best, int index) {
+  private void undetermined(int index) {
     Parameter parameter = free.get(index);
     String note = alone(parameter);
     notes.add(note);
     estimates.put(
-        parameter,
-        Estimate.bare(parameter, Math.exp(best[index]), Estimate.Source.UNDETERMINED, note));
+        parameter, Estimate.bare(parameter, value(index), Estimate.Source.UNDETERMINED, note));
   }
 
   private static TreeSet<Integer> members(double[] parts) {
@@ -356,13 +351,15 @@ final class Identifiability {
     return merged;
   }
 
-  private void tellTogether(
-      double[] best, List<Integer> heard, TreeSet<Integer> group, List<double[]> unknown) {
-    double sum = group.stream().mapToDouble(i -> Math.exp(best[heard.get(i)])).sum();
+  private void tellTogether(List<Integer> heard, TreeSet<Integer> group, List<double[]> unknown) {
+    if (group.size() == 1) {
+      undetermined(heard.get(group.first()));
+      return;
+    }
+    double sum = group.stream().mapToDouble(i -> value(heard.get(i))).sum();
     double moves = 0;
     for (double[] direction : unknown) {
-      double move =
-          group.stream().mapToDouble(i -> Math.exp(best[heard.get(i)]) / sum * direction[i]).sum();
+      double move = group.stream().mapToDouble(i -> value(heard.get(i)) / sum * direction[i]).sum();
       moves = Math.max(moves, Math.abs(move));
     }
     List<Parameter> parameters = group.stream().map(i -> free.get(heard.get(i))).toList();
@@ -372,28 +369,20 @@ final class Identifiability {
         parameters.stream()
             .map(Parameter::symbol)
             .collect(Collectors.joining(sumIsKnown ? " + " : ", "));
-    Estimate.Source source = Estimate.Source.TOGETHER;
-    String note;
-    if (parameters.size() == 1) {
-      source = Estimate.Source.UNDETERMINED;
-      note = alone(parameters.get(0));
-    } else if (sumIsKnown) {
-      note =
-          "only "
-              + names
-              + " = "
-              + String.format(Locale.ROOT, "%.3g", sum)
-              + " "
-              + units.get(0)
-              + " is determined; the measurements do not separate them";
-    } else {
-      note = "the measurements do not separate " + names;
-    }
+    String note =
+        sumIsKnown
+            ? String.format(
+                Locale.ROOT,
+                "only %s = %.3g %s is determined; the measurements do not separate them",
+                names,
+                sum,
+                units.get(0))
+            : "the measurements do not separate " + names;
     notes.add(note);
     for (int i : group) {
       Parameter parameter = free.get(heard.get(i));
-      double value = Math.exp(best[heard.get(i)]);
-      estimates.put(parameter, Estimate.bare(parameter, value, source, note));
+      estimates.put(
+          parameter, Estimate.bare(parameter, value(heard.get(i)), Estimate.Source.TOGETHER, note));
     }
   }
 }

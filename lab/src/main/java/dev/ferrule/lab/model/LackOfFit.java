@@ -12,8 +12,6 @@ import java.util.stream.Collectors;
  * leave there after the fit, if the model were right. So the noise of one experiment does not hide
  * that the curve of another one is wrong. The rounds of one experiment follow each other, so a
  * change of the machine between two experiments is not part of that noise.
- *
- * @param parts the comparison for each experiment
  */
 public record LackOfFit(List<Part> parts) {
 
@@ -26,13 +24,11 @@ public record LackOfFit(List<Part> parts) {
   /**
    * A point that the model was fitted to.
    *
-   * @param experiment the experiment that it is part of
    * @param observation the median of its rounds
    * @param rounds the rounds, as times or as rates
    */
   public record Point(String experiment, Observation observation, List<Double> rounds) {
 
-    /** Copies the list. */
     public Point {
       rounds = List.copyOf(rounds);
     }
@@ -41,7 +37,6 @@ public record LackOfFit(List<Part> parts) {
   /**
    * The deviations in one experiment.
    *
-   * @param experiment its name
    * @param off the factor by which the predictions are off, as a root mean square; 1 is exact
    * @param limit the factor that the noise explains, its 95 % limit
    */
@@ -62,17 +57,13 @@ public record LackOfFit(List<Part> parts) {
     }
   }
 
-  /** Copies the list. */
   public LackOfFit {
     parts = List.copyOf(parts);
   }
 
   /**
-   * Compares the deviations of a model with the noise.
-   *
-   * @param points the points that the model was fitted to
-   * @param fit the model
-   * @return the comparison; empty without a second round, or with no more points than parameters
+   * Compares the deviations of a model with the noise; empty without a second round, or with no
+   * more points than parameters.
    */
   public static Optional<LackOfFit> of(List<Point> points, FitResult fit) {
     if (points.stream().allMatch(point -> point.rounds().size() < 2)) {
@@ -95,11 +86,6 @@ public record LackOfFit(List<Part> parts) {
     return parts.stream().anyMatch(Part::isNoisy);
   }
 
-  /**
-   * Describes the comparison.
-   *
-   * @return a sentence
-   */
   public String text() {
     if (!isExplained()) {
       return "The model does not fit: its predictions are off by more than the noise of the rounds"

@@ -10,16 +10,11 @@ package dev.ferrule.lab.model;
  */
 public record Load(int sizeBytes, int unacked, int batch) {
 
-  /** Checks the values. */
   public Load {
     if (sizeBytes < 0 || unacked < 1 || batch < 1) {
       throw new IllegalArgumentException(
-          "size must be at least 0, unacked and batch at least 1: "
-              + sizeBytes
-              + ", "
-              + unacked
-              + ", "
-              + batch);
+          "size must be at least 0, unacked and batch at least 1: %s, %s, %s"
+              .formatted(sizeBytes, unacked, batch));
     }
   }
 }

@@ -6,10 +6,6 @@ package dev.ferrule.lab.model;
  * docs/sendrecv.md and docs/magicring.md. Does not include the memory that a connection needs to
  * send, which is {@link #sendBytes}.
  *
- * @param maxMessage the longest message, in bytes
- * @param receives the number of receive buffers of each connection
- * @param sharedReceives the number of receive buffers of a shared receive queue
- * @param ringBytes the ring of each connection
  * @param window the number of messages that a ring holds
  */
 public record Memory(
@@ -52,9 +48,6 @@ public record Memory(
   /**
    * Returns the memory with receive buffers for each connection, and the entries of its completion
    * queue: {@code N (k + 4) (maxMessage + 64)}.
-   *
-   * @param connections the number of connections
-   * @return bytes
    */
   public long ownBufferBytes(long connections) {
     return connections
@@ -66,9 +59,6 @@ public record Memory(
    * Returns the memory with a shared receive queue and its one completion queue, which do not grow
    * with the connections; each connection has the numbers of its messages on the heap, up to its
    * largest share.
-   *
-   * @param connections the number of connections
-   * @return bytes
    */
   public long sharedBufferBytes(long connections) {
     long largestShare =
@@ -82,20 +72,12 @@ public record Memory(
   /**
    * Returns the memory with a ring for each connection, its receives, which hold an acknowledgment
    * only, and the entries of its completion queue.
-   *
-   * @param connections the number of connections
-   * @return bytes
    */
   public long ringMemoryBytes(long connections) {
     return connections * (ringBytes + (LINE + COMPLETION) * (2L * window + RING_CONTROL_RECEIVES));
   }
 
-  /**
-   * Returns the memory of the send buffers, for any provider.
-   *
-   * @param connections the number of connections
-   * @return bytes
-   */
+  /** Returns the memory of the send buffers, for any provider. */
   public long sendBytes(long connections) {
     return connections * area(maxMessage);
   }

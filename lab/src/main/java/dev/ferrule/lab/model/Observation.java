@@ -4,13 +4,10 @@ package dev.ferrule.lab.model;
 /**
  * One measurement for a model to explain.
  *
- * @param kind what was measured
- * @param load how messages were sent
  * @param nanos half the round trip, or the time from one message of a stream to the next
  */
 public record Observation(Kind kind, Load load, double nanos) {
 
-  /** What was measured. */
   public enum Kind {
     /** Half the round trip, with one message in flight. */
     LATENCY,
@@ -25,12 +22,6 @@ public record Observation(Kind kind, Load load, double nanos) {
     }
   }
 
-  /**
-   * Returns a model's prediction of it.
-   *
-   * @param model the model
-   * @return nanoseconds
-   */
   public double predictedBy(PerformanceModel model) {
     return kind == Kind.LATENCY ? model.latencyNanos(load.sizeBytes()) : model.periodNanos(load);
   }

@@ -54,39 +54,19 @@ public enum Parameter {
     this.meaning = meaning;
   }
 
-  /**
-   * Returns the symbol used in formulas.
-   *
-   * @return such as {@code o_snd}
-   */
+  /** Returns the symbol used in formulas, such as {@code o_snd}. */
   public String symbol() {
     return symbol;
   }
 
-  /**
-   * Returns the unit of its value.
-   *
-   * @return {@code ns} or {@code ns/byte}
-   */
   public String unit() {
     return unit;
   }
 
-  /**
-   * Returns the description.
-   *
-   * @return a few words
-   */
   public String meaning() {
     return meaning;
   }
 
-  /**
-   * Finds a parameter.
-   *
-   * @param symbol the symbol used in formulas
-   * @return the parameter; empty if there is none with that symbol
-   */
   public static Optional<Parameter> of(String symbol) {
     for (Parameter parameter : values()) {
       if (parameter.symbol.equals(symbol)) {

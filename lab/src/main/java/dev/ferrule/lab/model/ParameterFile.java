@@ -6,6 +6,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
+import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.ToolException;
@@ -24,9 +25,11 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The file {@code params.json}: the parameters of each provider measured. It may be edited; a
@@ -43,7 +46,7 @@ public final class ParameterFile {
   private static final MathContext DIGITS = new MathContext(5);
 
   /** Parameters that may be omitted from a file, and are then 0. */
-  private static final Set<Parameter> OPTIONAL =
+  private static final EnumSet<Parameter> OPTIONAL =
       EnumSet.of(Parameter.BYTE_ALONE, Parameter.DOORBELL);
 
   private static final String EXAMPLE = "\"L\": 1900 or \"L\": {\"value\": 1900}";
@@ -53,46 +56,35 @@ public final class ParameterFile {
   /**
    * The parameters of one provider.
    *
-   * @param provider its scheme
-   * @param acknowledged see {@link PerformanceModel}
-   * @param estimates the parameters, with their uncertainty
    * @param note their origin and quality; may be empty
    */
   public record Entry(
       String provider, boolean acknowledged, Map<Parameter, Estimate> estimates, String note) {
 
-    /** {@return the model with these parameters} */
     public PerformanceModel model() {
-      Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
-      estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
-      return new PerformanceModel(values, acknowledged);
+      return PerformanceModel.of(estimates, acknowledged);
     }
 
     /**
      * Returns models in which a parameter that is only bounded is as slow as its bound: each such
      * parameter by itself, as all of them at once would be slower than the measurements.
-     *
-     * @return a model for each; none if no parameter is only bounded
      */
     public List<PerformanceModel> slowest() {
       List<PerformanceModel> models = new ArrayList<>();
       for (Estimate estimate : estimates.values()) {
         if (estimate.source() == Estimate.Source.AT_MOST && estimate.high().isPresent()) {
-          Map<Parameter, Double> values = new EnumMap<>(model().values());
-          values.put(estimate.parameter(), estimate.high().getAsDouble());
-          models.add(new PerformanceModel(values, acknowledged));
+          Map<Parameter, Estimate> slow = new EnumMap<>(estimates);
+          double high = estimate.high().getAsDouble();
+          slow.put(
+              estimate.parameter(),
+              Estimate.bare(estimate.parameter(), high, Estimate.Source.AT_MOST, ""));
+          models.add(PerformanceModel.of(slow, acknowledged));
         }
       }
       return models;
     }
   }
 
-  /**
-   * Formats parameters.
-   *
-   * @param entries one for each provider
-   * @return the file's text
-   */
   public static String format(List<Entry> entries) {
     JsonArray providers = new JsonArray();
     for (Entry entry : entries) {
@@ -141,16 +133,23 @@ public final class ParameterFile {
   }
 
   /**
-   * Reads a file.
-   *
-   * @param file its path
-   * @return the parameters of each provider in it
-   * @throws ToolException if it cannot be read or is invalid; names the problem and the fix
+   * Reads a file; one that cannot be read, or is invalid, is a {@link ToolException} that names the
+   * problem and the fix.
    */
   public static List<Entry> read(Path file) {
-    String text;
     try {
-      text = Files.readString(file);
+      JsonElement root = new Gson().fromJson(Files.readString(file), JsonElement.class);
+      if (!(root instanceof JsonObject object) || !object.has(PROVIDERS)) {
+        throw new Mistake("no \"%s\"; use the params.json of an evaluation", PROVIDERS);
+      }
+      if (!(object.get(PROVIDERS) instanceof JsonArray providers) || providers.isEmpty()) {
+        throw new Mistake("\"%s\" must be a list of objects with \"%s\"", PROVIDERS, PARAMETERS);
+      }
+      return providers.asList().stream().map(ParameterFile::entry).toList();
+    } catch (Mistake e) {
+      throw wrong(file, e.getMessage(), e);
+    } catch (JsonParseException e) {
+      throw wrong(file, "not JSON: " + e.getMessage(), e);
     } catch (NoSuchFileException e) {
       throw wrong(file, "no such file; 'ferrule evaluate --out FOLDER' writes one", e);
     } catch (AccessDeniedException e) {
@@ -160,167 +159,116 @@ public final class ParameterFile {
     } catch (IOException e) {
       throw wrong(file, "cannot be read: " + e.getMessage(), e);
     }
-    JsonElement root;
-    try {
-      root = new Gson().fromJson(text, JsonElement.class);
-    } catch (JsonParseException e) {
-      throw wrong(file, "not JSON: " + e.getMessage(), e);
-    }
-    if (root == null || !root.isJsonObject() || !root.getAsJsonObject().has(PROVIDERS)) {
-      throw wrong(file, "no \"" + PROVIDERS + "\"; use the params.json of an evaluation");
-    }
-    JsonElement providers = root.getAsJsonObject().get(PROVIDERS);
-    if (!providers.isJsonArray() || providers.getAsJsonArray().isEmpty()) {
-      throw wrong(
-          file, "\"" + PROVIDERS + "\" must be a list of objects with \"" + PARAMETERS + "\"");
-    }
-    List<Entry> entries = new ArrayList<>();
-    for (JsonElement provider : providers.getAsJsonArray()) {
-      entries.add(entry(file, provider));
-    }
-    return entries;
   }
 
-  private static Entry entry(Path file, JsonElement element) {
-    if (!element.isJsonObject()
-        || !isString(element.getAsJsonObject().get(PROVIDER))
-        || !isObject(element.getAsJsonObject().get(PARAMETERS))) {
-      throw wrong(
-          file,
-          "each element of \""
-              + PROVIDERS
-              + "\" needs a \""
-              + PROVIDER
-              + "\", such as \"sendrecv\", and an object \""
-              + PARAMETERS
-              + "\"");
+  private static ToolException wrong(Path file, @Nullable String what, Exception cause) {
+    return new ToolException(ExitCode.USAGE, file + ": " + what, cause);
+  }
+
+  /** A mistake in a file. */
+  private static final class Mistake extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Mistake(String what, Object... names) {
+      super(what.formatted(names));
     }
-    JsonObject object = element.getAsJsonObject();
+  }
+
+  private static Entry entry(JsonElement element) {
+    if (!(element instanceof JsonObject object)
+        || text(object.get(PROVIDER)).isEmpty()
+        || !(object.get(PARAMETERS) instanceof JsonObject parameters)) {
+      throw new Mistake(
+          "each element of \"%s\" needs a \"%s\", such as \"sendrecv\", and an object \"%s\"",
+          PROVIDERS, PROVIDER, PARAMETERS);
+    }
     String provider = object.get(PROVIDER).getAsString();
     JsonElement acknowledged = object.get(ACKNOWLEDGED);
     if (acknowledged != null
-        && !(acknowledged.isJsonPrimitive() && acknowledged.getAsJsonPrimitive().isBoolean())) {
-      throw wrong(file, provider + ": \"" + ACKNOWLEDGED + "\" must be true or false");
+        && !(acknowledged instanceof JsonPrimitive value && value.isBoolean())) {
+      throw new Mistake("%s: \"%s\" must be true or false", provider, ACKNOWLEDGED);
     }
     Map<Parameter, Estimate> estimates = new EnumMap<>(Parameter.class);
-    object
-        .getAsJsonObject(PARAMETERS)
+    parameters
         .asMap()
         .forEach((name, value) -> {
           Parameter parameter =
-              Parameter.of(name).orElseThrow(() -> wrong(file, provider + unknown(name)));
-          estimates.put(parameter, estimate(file, provider, parameter, value));
+              Parameter.of(name)
+                  .orElseThrow(() ->
+                      new Mistake(
+                          "%s: unknown parameter '%s'; known are %s",
+                          provider, name, symbols(EnumSet.allOf(Parameter.class))));
+          estimates.put(parameter, estimate(provider, parameter, value));
         });
-    List<String> missing =
-        Arrays.stream(Parameter.values())
-            .filter(parameter -> !OPTIONAL.contains(parameter))
-            .filter(parameter -> !estimates.containsKey(parameter))
-            .map(Parameter::symbol)
-            .toList();
+    Set<Parameter> missing = EnumSet.complementOf(OPTIONAL);
+    missing.removeAll(estimates.keySet());
     if (!missing.isEmpty()) {
-      throw wrong(
-          file,
-          provider + ": missing: " + String.join(", ", missing) + "; add them, such as " + EXAMPLE);
+      throw new Mistake(
+          "%s: missing: %s; add them, such as %s", provider, symbols(missing), EXAMPLE);
     }
     return new Entry(
         provider,
         acknowledged == null || acknowledged.getAsBoolean(),
         estimates,
-        isString(object.get(NOTE)) ? object.get(NOTE).getAsString() : "");
+        text(object.get(NOTE)).orElse(""));
   }
 
-  private static String unknown(String name) {
-    return ": unknown parameter '"
-        + name
-        + "'; known are "
-        + Arrays.stream(Parameter.values())
-            .map(Parameter::symbol)
-            .collect(Collectors.joining(", "));
+  private static String symbols(Set<Parameter> parameters) {
+    return parameters.stream().map(Parameter::symbol).collect(Collectors.joining(", "));
   }
 
-  private static Estimate estimate(
-      Path file, String provider, Parameter parameter, JsonElement element) {
-    boolean bare = !element.isJsonObject();
-    JsonElement value = bare ? element : element.getAsJsonObject().get(VALUE);
-    double number = number(value);
-    if (!(number >= 0) || Double.isInfinite(number)) {
-      throw wrong(
-          file,
-          provider
-              + ": "
-              + parameter.symbol()
-              + " must be a number of "
-              + parameter.unit()
-              + ", at least 0, not "
-              + value
-              + "; write it as "
-              + EXAMPLE);
-    }
-    if (bare) {
+  private static Estimate estimate(String provider, Parameter parameter, JsonElement element) {
+    JsonElement value = element instanceof JsonObject object ? object.get(VALUE) : element;
+    double number =
+        number(value)
+            .orElseThrow(() ->
+                new Mistake(
+                    "%s: %s must be a number of %s, at least 0, not %s; write it as %s",
+                    provider, parameter.symbol(), parameter.unit(), value, EXAMPLE));
+    if (!(element instanceof JsonObject object)) {
       return Estimate.bare(parameter, number, Estimate.Source.GIVEN, "");
     }
-    JsonObject object = element.getAsJsonObject();
     return new Estimate(
         parameter,
         number,
-        optional(file, provider, parameter, object, "standard_error"),
-        optional(file, provider, parameter, object, "low"),
-        optional(file, provider, parameter, object, "high"),
-        source(object.get("source")),
-        isString(object.get(NOTE)) ? object.get(NOTE).getAsString() : "");
+        optional(provider, parameter, object, "standard_error"),
+        optional(provider, parameter, object, "low"),
+        optional(provider, parameter, object, "high"),
+        source(text(object.get("source")).orElse("")),
+        text(object.get(NOTE)).orElse(""));
   }
 
-  private static Estimate.Source source(JsonElement element) {
-    if (isString(element)) {
-      for (Estimate.Source source : Estimate.Source.values()) {
-        if (source.name().equalsIgnoreCase(element.getAsString())) {
-          return source;
-        }
-      }
-    }
-    return Estimate.Source.GIVEN;
+  private static Estimate.Source source(String name) {
+    return Arrays.stream(Estimate.Source.values())
+        .filter(source -> source.name().equalsIgnoreCase(name))
+        .findFirst()
+        .orElse(Estimate.Source.GIVEN);
   }
 
   private static OptionalDouble optional(
-      Path file, String provider, Parameter parameter, JsonObject object, String name) {
-    if (!object.has(name)) {
-      return OptionalDouble.empty();
+      String provider, Parameter parameter, JsonObject object, String name) {
+    OptionalDouble number = number(object.get(name));
+    if (number.isEmpty() && object.has(name)) {
+      throw new Mistake(
+          "%s: \"%s\" of %s must be a number, at least 0, not %s; it may be omitted",
+          provider, name, parameter.symbol(), object.get(name));
     }
-    double number = number(object.get(name));
-    if (!(number >= 0) || Double.isInfinite(number)) {
-      throw wrong(
-          file,
-          provider
-              + ": \""
-              + name
-              + "\" of "
-              + parameter.symbol()
-              + " must be a number, at least 0, not "
-              + object.get(name)
-              + "; it may be omitted");
-    }
-    return OptionalDouble.of(number);
+    return number;
   }
 
-  private static double number(JsonElement element) {
-    return element != null && element.isJsonPrimitive() && element.getAsJsonPrimitive().isNumber()
-        ? element.getAsDouble()
-        : Double.NaN;
+  /** Returns a finite number of at least 0. */
+  private static OptionalDouble number(@Nullable JsonElement element) {
+    return element instanceof JsonPrimitive value
+            && value.isNumber()
+            && value.getAsDouble() >= 0
+            && Double.isFinite(value.getAsDouble())
+        ? OptionalDouble.of(value.getAsDouble())
+        : OptionalDouble.empty();
   }
 
-  private static boolean isString(JsonElement element) {
-    return element != null && element.isJsonPrimitive() && element.getAsJsonPrimitive().isString();
-  }
-
-  private static boolean isObject(JsonElement element) {
-    return element != null && element.isJsonObject();
-  }
-
-  private static ToolException wrong(Path file, String what) {
-    return new ToolException(ExitCode.USAGE, file + ": " + what);
-  }
-
-  private static ToolException wrong(Path file, String what, Exception cause) {
-    return new ToolException(ExitCode.USAGE, file + ": " + what, cause);
+  private static Optional<String> text(@Nullable JsonElement element) {
+    return element instanceof JsonPrimitive value && value.isString()
+        ? Optional.of(value.getAsString())
+        : Optional.empty();
   }
 }

@@ -35,11 +35,9 @@ public final class PerformanceModel {
   private final boolean acknowledged;
 
   /**
-   * Creates a model.
-   *
-   * @param values the parameters, in their units; missing ones are 0
-   * @param acknowledged whether a message counts as sent only when its acknowledgement has arrived,
-   *     as over RDMA, so that the number of unacknowledged messages limits the rate
+   * Creates a model, in which missing parameters are 0. If messages are {@code acknowledged}, as
+   * over RDMA, one counts as sent only when its acknowledgement has arrived, so that the number of
+   * unacknowledged messages limits the rate.
    */
   public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
     values.forEach((parameter, value) -> {
@@ -51,30 +49,16 @@ public final class PerformanceModel {
     this.acknowledged = acknowledged;
   }
 
-  /**
-   * Returns a parameter.
-   *
-   * @param parameter the parameter
-   * @return its value, in its unit
-   */
+  static PerformanceModel of(Map<Parameter, Estimate> estimates, boolean acknowledged) {
+    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
+    return new PerformanceModel(values, acknowledged);
+  }
+
   public double get(Parameter parameter) {
     return values[parameter.ordinal()];
   }
 
-  /**
-   * Returns all parameters.
-   *
-   * @return each with its value
-   */
-  public Map<Parameter, Double> values() {
-    Map<Parameter, Double> all = new EnumMap<>(Parameter.class);
-    for (Parameter parameter : Parameter.values()) {
-      all.put(parameter, get(parameter));
-    }
-    return all;
-  }
-
-  /** {@return whether the number of unacknowledged messages limits the rate} */
   public boolean acknowledged() {
     return acknowledged;
   }
@@ -96,9 +80,6 @@ public final class PerformanceModel {
   /**
    * Returns the latency of a single message: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + L +
    * o_nrcv + o_rcv}.
-   *
-   * @param sizeBytes its length
-   * @return nanoseconds from one program to the other
    */
   public double latencyNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
@@ -112,9 +93,6 @@ public final class PerformanceModel {
   /**
    * Returns the time until a message is acknowledged. The card acknowledges it, so the receiver's
    * processor is not involved: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L + o_nrcv}.
-   *
-   * @param sizeBytes its length
-   * @return nanoseconds since the send
    */
   public double acknowledgementNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
@@ -124,13 +102,7 @@ public final class PerformanceModel {
         + get(Parameter.RECEIVE_NIC);
   }
 
-  /**
-   * Returns the time of a stage for each message of a stream.
-   *
-   * @param stage a stage that a message passes
-   * @param load how messages are sent
-   * @return nanoseconds
-   */
+  /** Returns the time of a stage for each message of a stream. */
   public double stageNanos(Stage stage, Load load) {
     return switch (stage) {
       case SENDER_CPU -> sendNanos(load.batch()) + get(Parameter.SEND_GAP);
@@ -150,10 +122,6 @@ public final class PerformanceModel {
    * Returns the time of a stage for each message of several connections together. Over RDMA they
    * share the cards; in shared memory, where the transfer of cache lines between two processors is
    * the "card", each has its own. Threads share their host's processors if there are more threads.
-   *
-   * @param stage a stage that messages pass
-   * @param concurrency the connections
-   * @return nanoseconds
    */
   public double stageNanos(Stage stage, Concurrency concurrency) {
     Load load = concurrency.load();
@@ -189,9 +157,6 @@ public final class PerformanceModel {
   /**
    * Returns the processor time of each message of a stream, on both sides. In shared memory the
    * processors also transfer the bytes, and are the "cards".
-   *
-   * @param load how messages are sent
-   * @return nanoseconds of all processors together
    */
   public double processorNanos(Load load) {
     return senderNanos(load) + receiverNanos(load);
@@ -214,12 +179,7 @@ public final class PerformanceModel {
     return whole - once + once / batch;
   }
 
-  /**
-   * Returns the time from one message of a stream to the next: the time of the slowest stage.
-   *
-   * @param load how messages are sent
-   * @return nanoseconds; 0 if no stage takes any time
-   */
+  /** Returns the time from one message of a stream to the next: the time of the slowest stage. */
   public double periodNanos(Load load) {
     double period = 0;
     for (Stage stage : STAGES) {
@@ -228,12 +188,7 @@ public final class PerformanceModel {
     return period;
   }
 
-  /**
-   * Returns the time from one message of several connections to the next.
-   *
-   * @param concurrency the connections
-   * @return nanoseconds; 0 if no stage takes any time
-   */
+  /** The same for several connections. */
   public double periodNanos(Concurrency concurrency) {
     double period = 0;
     for (Stage stage : STAGES) {
@@ -242,22 +197,7 @@ public final class PerformanceModel {
     return period;
   }
 
-  /**
-   * Returns the stage that sets the pace.
-   *
-   * @param load how messages are sent
-   * @return the slowest stage
-   */
-  public Stage bottleneck(Load load) {
-    return bottleneck(Concurrency.of(load));
-  }
-
-  /**
-   * Returns the stage that sets the pace of several connections.
-   *
-   * @param concurrency the connections
-   * @return the slowest stage
-   */
+  /** Returns the stage that sets the pace of one or several connections. */
   public Stage bottleneck(Concurrency concurrency) {
     double period = periodNanos(concurrency);
     for (Stage stage :
@@ -277,12 +217,7 @@ public final class PerformanceModel {
     return sending > receiving ? Stage.SENDER_NIC : Stage.RECEIVER_NIC;
   }
 
-  /**
-   * Returns the largest part of a message's latency.
-   *
-   * @param sizeBytes its length
-   * @return the parameter with the largest part in {@link #latencyNanos}
-   */
+  /** Returns the parameter with the largest part in {@link #latencyNanos}. */
   public Parameter greatestPart(int sizeBytes) {
     return LATENCY_PARTS.stream()
         .max(Comparator.comparingDouble(part -> partNanos(part, sizeBytes)))
@@ -292,10 +227,6 @@ public final class PerformanceModel {
   /**
    * Returns a parameter's part in the latency. That of {@code G} is the time of all bytes,
    * including their additional time in a single message.
-   *
-   * @param parameter the parameter
-   * @param sizeBytes the message's length
-   * @return nanoseconds; 0 if it has no part in it
    */
   public double partNanos(Parameter parameter, int sizeBytes) {
     if (!LATENCY_PARTS.contains(parameter)) {

@@ -5,8 +5,6 @@ package dev.ferrule.lab.model;
  * A model's prediction for nodes that have not been measured.
  *
  * @param messagesPerSecond the number of messages that one node receives
- * @param bytesPerSecond the corresponding throughput
- * @param bottleneck the stage that limits the rate
  * @param cpuMessagesPerSecond the rate that the threads of both sides, and their processors, allow
  * @param nicMessagesPerSecond the rate that its card allows, or in shared memory the cache lines of
  *     all its connections
@@ -28,10 +26,6 @@ public record Prediction(
    * the transfer of cache lines between two processors is the "card", each connection has its own,
    * and all nodes share the host's processors. The model does not include a network between the
    * nodes that is slower than their cards, nor cards that slow down with many queue pairs.
-   *
-   * @param model the parameters
-   * @param scenario the nodes
-   * @return the prediction
    */
   public static Prediction of(PerformanceModel model, Scenario scenario) {
     Load load = scenario.load();

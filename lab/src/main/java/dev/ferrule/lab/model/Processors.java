@@ -4,13 +4,10 @@ package dev.ferrule.lab.model;
 /**
  * The processors that the threads of a measurement may use.
  *
- * @param client the number of those that the client may use
- * @param server the number of those that the server may use
  * @param shared whether they are the same ones, of one host
  */
 public record Processors(int client, int server, boolean shared) {
 
-  /** Checks the values. */
   public Processors {
     if (client < 1 || server < 1 || shared && client != server) {
       throw new IllegalArgumentException(
@@ -18,23 +15,10 @@ public record Processors(int client, int server, boolean shared) {
     }
   }
 
-  /**
-   * Returns the processors of a client and a server on one host.
-   *
-   * @param count their number
-   * @return the processors
-   */
   public static Processors ofOneHost(int count) {
     return new Processors(count, count, true);
   }
 
-  /**
-   * Returns the processors of a client and a server on two hosts.
-   *
-   * @param client the number of the client's
-   * @param server the number of the server's
-   * @return the processors
-   */
   public static Processors ofTwoHosts(int client, int server) {
     return new Processors(client, server, false);
   }
@@ -44,18 +28,11 @@ public record Processors(int client, int server, boolean shared) {
     return ofTwoHosts(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
-  /** {@return the number of all processors} */
   public int all() {
     return shared ? client : client + server;
   }
 
-  /**
-   * Returns whether each of some threads has a processor of its own.
-   *
-   * @param clientThreads the number of the client's threads
-   * @param serverThreads the number of the server's threads
-   * @return whether it has
-   */
+  /** Returns whether each of so many threads has a processor of its own. */
   public boolean suffice(int clientThreads, int serverThreads) {
     return shared
         ? clientThreads + serverThreads <= client
@@ -63,10 +40,8 @@ public record Processors(int client, int server, boolean shared) {
   }
 
   /**
-   * Returns for how many client threads there are processors beside those of the server.
-   *
-   * @param serverThreads the number of the server's threads
-   * @return the number, at least 1
+   * Returns for how many client threads there are processors beside those of the server, at least
+   * 1.
    */
   public int beside(int serverThreads) {
     return shared ? Math.max(1, client - serverThreads) : client;

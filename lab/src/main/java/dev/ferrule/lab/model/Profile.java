@@ -16,11 +16,8 @@ final class Profile {
   private final double limit;
 
   /**
-   * Creates a profile.
-   *
-   * @param problem the problem of the fit
-   * @param best its best point
-   * @param worse the admissible deviation of one more measurement, as a logarithm
+   * Creates a profile around the best point of a fit; {@code worse} is the admissible deviation of
+   * one more measurement, as a logarithm.
    */
   Profile(FitProblem problem, double[] best, double worse) {
     this.problem = problem;

@@ -4,16 +4,13 @@ package dev.ferrule.lab.model;
 /**
  * Nodes that send to each other, in any number.
  *
- * @param pattern which nodes send to which
  * @param nodes the number of senders; for all-to-all the number of nodes
- * @param load the load of each connection
  * @param threads the number of sending threads, and of receiving threads, of a node
  * @param processors the number of processors shared by the nodes, if they are processes of one
  *     host; 0 if each has its own
  */
 public record Scenario(Pattern pattern, int nodes, Load load, int threads, int processors) {
 
-  /** Which nodes send to which. */
   public enum Pattern {
     /** All send to one. */
     ALL_TO_ONE("N:1"),
@@ -33,16 +30,11 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
     }
   }
 
-  /**
-   * Returns the number of connections of a receiving node.
-   *
-   * @return one for each other node
-   */
+  /** Returns the number of connections of a receiving node, one for each other node. */
   public int connections() {
     return pattern == Pattern.ALL_TO_ONE ? nodes : nodes - 1;
   }
 
-  /** Returns the number of receiving nodes. */
   int receivers() {
     return pattern == Pattern.ALL_TO_ONE ? 1 : nodes;
   }

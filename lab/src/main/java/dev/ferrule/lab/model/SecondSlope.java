@@ -44,13 +44,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
   /** A difference from which on the model with the greater criterion is hardly possible. */
   private static final double CLEAR = 10;
 
-  /**
-   * Fits the model with a second slope.
-   *
-   * @param observations the measurements
-   * @param fit the model without it
-   * @return the best one; empty if there are too few measurements
-   */
+  /** Fits the model with a second slope; empty if there are too few measurements. */
   public static Optional<SecondSlope> of(List<Observation> observations, FitResult fit) {
     FitProblem one = FitProblem.of(observations, fit);
     double[] best = LeastSquares.from(one.pointOf(fit.model()), one);
@@ -176,11 +170,6 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
     }
   }
 
-  /**
-   * Describes the comparison.
-   *
-   * @return a sentence
-   */
   public String text() {
     String bytes =
         String.format(

@@ -5,7 +5,6 @@ package dev.ferrule.lab.model;
  * The shared memory that {@code sm} connections occupy, in both directions, if both sides have the
  * same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are created.
  *
- * @param maxMessage the longest message in bytes, at least 1
  * @param ring the option {@code ring}, in bytes: a power of two, at least 4096
  */
 public record SharedMemory(long maxMessage, int ring) {
@@ -48,12 +47,6 @@ public record SharedMemory(long maxMessage, int ring) {
     return pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }
 
-  /**
-   * Returns the memory of several connections.
-   *
-   * @param connections the number of connections
-   * @return bytes
-   */
   public long bytes(long connections) {
     return connections * 2 * (ringBytes() + bufferBytes() + RMA);
   }

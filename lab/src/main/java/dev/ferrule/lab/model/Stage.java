@@ -36,16 +36,12 @@ public enum Stage {
   /**
    * Returns the stage's name, also for shared memory, where the transfer of cache lines between
    * processors is the "card".
-   *
-   * @param cards whether there are cards
-   * @return its name
    */
   public String words(boolean cards) {
     boolean card = this == SENDER_NIC || this == RECEIVER_NIC || this == EITHER_NIC;
     return card && !cards ? "cache line transfer" : words;
   }
 
-  /** Returns the stage's name. */
   @Override
   public String toString() {
     return words;

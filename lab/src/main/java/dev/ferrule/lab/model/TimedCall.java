@@ -7,18 +7,15 @@ import java.util.OptionalDouble;
 /**
  * A parameter that was measured by timing a call.
  *
- * @param parameter the parameter
  * @param nanos the time in each round, without the reading of the clock
  * @param tickNanos the clock's tick, which may be a common error of the rounds
  */
 public record TimedCall(Parameter parameter, List<Double> nanos, double tickNanos) {
 
-  /** Copies the list. */
   public TimedCall {
     nanos = List.copyOf(nanos);
   }
 
-  /** Returns the mean of the rounds. */
   double mean() {
     return nanos.stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }

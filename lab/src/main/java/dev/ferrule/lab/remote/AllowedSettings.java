@@ -6,6 +6,7 @@ import dev.ferrule.Option;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.lab.evaluate.Catalogue;
 import dev.ferrule.lab.evaluate.ServerSettings;
 import dev.ferrule.tools.bench.FreshAddress;
 import java.time.Duration;
@@ -69,9 +70,7 @@ public final class AllowedSettings {
   private AllowedSettings() {}
 
   /**
-   * Checks a request.
-   *
-   * @throws IllegalArgumentException if it is not allowed, with the limit that it exceeds
+   * Throws an {@link IllegalArgumentException} with the limit exceeded if a request is not allowed.
    */
   static void check(ProviderInfo provider, ServerSettings settings) {
     if (FreshAddress.isLocal(provider)) {
@@ -82,14 +81,14 @@ public final class AllowedSettings {
         .noneMatch(known -> known.name().toLowerCase(Locale.ROOT).equals(settings.waiting()))) {
       throw new IllegalArgumentException("unknown wait strategy");
     }
+    settings.options().forEach((name, value) -> checkOption(provider, name, value));
+    checkMemory(provider, options(settings));
+  }
+
+  private static ConnectionOptions options(ServerSettings settings) {
     ConnectionOptions.Builder options = ConnectionOptions.builder();
-    settings
-        .options()
-        .forEach((name, value) -> {
-          checkOption(provider, name, value);
-          options.set(name, value);
-        });
-    checkMemory(provider, options.build());
+    settings.options().forEach(options::set);
+    return options.build();
   }
 
   private static void checkOption(ProviderInfo provider, String name, String value) {
@@ -103,11 +102,7 @@ public final class AllowedSettings {
     }
     if (!allowed) {
       throw new IllegalArgumentException(
-          "option "
-              + name
-              + "="
-              + value
-              + " is not allowed"
+          "option %s=%s is not allowed".formatted(name, value)
               + (MAXIMA.containsKey(name) ? "; the maximum is " + MAXIMA.get(name) : ""));
     }
   }
@@ -121,17 +116,11 @@ public final class AllowedSettings {
   }
 
   /**
-   * Returns the arguments that limit the memory of a server's connections, whatever its clients
-   * announce.
-   *
-   * @param provider the transport
-   * @param settings allowed settings
-   * @return further arguments of {@code serve}
+   * Returns further arguments of {@code serve} that limit the memory of a server's connections,
+   * whatever its clients announce.
    */
   public static List<String> bounds(ProviderInfo provider, ServerSettings settings) {
-    ConnectionOptions.Builder options = ConnectionOptions.builder();
-    settings.options().forEach(options::set);
-    ConnectionOptions all = options.build();
+    ConnectionOptions all = options(settings);
     long longest = number(provider, all, MAX_MESSAGE);
     long sending = Math.max(AUTOMATIC_BYTES, MESSAGES_IN_AREA * longest);
     boolean shares = sharesReceives(provider, all);
@@ -149,7 +138,7 @@ public final class AllowedSettings {
    * connections share them; 0 if the provider has none.
    */
   static long receives(ProviderInfo provider, ConnectionOptions options) {
-    if (provider.options().stream().noneMatch(option -> option.name().equals(RECEIVES))) {
+    if (!Catalogue.has(provider, RECEIVES)) {
       return 0;
     }
     long chosen = number(provider, options, RECEIVES);

@@ -70,11 +70,7 @@ final class ControlChannel implements AutoCloseable {
     return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "…";
   }
 
-  /**
-   * Sends a message. Closes the connection if the other side does not read it in time.
-   *
-   * @throws IOException if the connection is lost
-   */
+  /** Sends a message. Closes the connection if the other side does not read it in time. */
   void send(JsonObject message) throws IOException {
     byte[] line = (message + "\n").getBytes(StandardCharsets.UTF_8);
     synchronized (output) {
@@ -106,10 +102,8 @@ final class ControlChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message.
-   *
-   * @throws EOFException if the other side has ended
-   * @throws IOException if the connection is lost, or the line is not a message
+   * Waits for the next message. An {@link EOFException} means that the other side has ended, any
+   * other {@link IOException} that the connection is lost, or the line is not a message.
    */
   JsonObject receive() throws IOException {
     return receive(LONGEST);

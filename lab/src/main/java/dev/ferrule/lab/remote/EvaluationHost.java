@@ -51,14 +51,8 @@ public final class EvaluationHost implements AutoCloseable {
   private final AtomicBoolean busy = new AtomicBoolean();
 
   /**
-   * Listens for evaluations.
-   *
-   * @param address the address to listen on, whose port may be 0
-   * @param token the secret that an evaluation must know
-   * @param machine returns the facts of this host
-   * @param servers starts servers on this host
-   * @param problems receives one line about each client, and the servers' error output
-   * @throws ToolException if it is not an address of this host, or in use
+   * Listens for evaluations on an address, whose port may be 0. {@code problems} receives one line
+   * about each client, and the servers' error output.
    */
   public EvaluationHost(
       InetSocketAddress address,
@@ -91,11 +85,7 @@ public final class EvaluationHost implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the address to pass to {@code evaluate --server}.
-   *
-   * @return host and port
-   */
+  /** Returns the host and port to pass to {@code evaluate --server}. */
   public String address() {
     return text((InetSocketAddress) listening.getLocalSocketAddress());
   }
@@ -129,10 +119,8 @@ public final class EvaluationHost implements AutoCloseable {
       try (client) {
         String reason = "too many clients have not given the token yet";
         problems.accept(
-            "the client "
-                + text((InetSocketAddress) client.getRemoteSocketAddress())
-                + " is refused: "
-                + reason);
+            "the client %s is refused: %s"
+                .formatted(text((InetSocketAddress) client.getRemoteSocketAddress()), reason));
         refuse(new ControlChannel(client, patience.untilAnswer), reason, true);
       }
       return;

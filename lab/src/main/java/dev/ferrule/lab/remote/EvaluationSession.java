@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.remote;
 
-import com.google.gson.JsonElement;
+import static java.util.Objects.requireNonNull;
+
+import com.google.gson.Gson;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
 import dev.ferrule.lab.evaluate.Servers;
@@ -16,12 +19,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The servers of one evaluation, which end with it. */
 final class EvaluationSession implements AutoCloseable {
 
   /** As many as an evaluation keeps. */
   private static final int MAX_SERVERS = 3;
+
+  private static final Gson GSON = new Gson();
 
   private final ControlChannel channel;
   private final Servers servers;
@@ -53,22 +59,33 @@ final class EvaluationSession implements AutoCloseable {
     return sign;
   }
 
+  /** A request to start a server, or to stop one. */
+  private record Request(
+      @Nullable Long id,
+      @Nullable Long stop,
+      @Nullable String start,
+      @Nullable Map<String, String> options,
+      @Nullable String waiting,
+      @Nullable Boolean pinned) {}
+
   private JsonObject answer(JsonObject message) {
     JsonObject answer = new JsonObject();
     try {
-      long id = number(message, "id");
+      // from the text, as a number that is too large would be truncated
+      Request request = GSON.fromJson(message.toString(), Request.class);
+      long id = requireNonNull(request.id());
       answer.addProperty("id", id);
-      if (message.has("stop")) {
-        stop(number(message, "stop"));
+      if (request.stop() != null) {
+        stop(request.stop());
       } else {
-        answer.addProperty("uri", start(id, message));
+        answer.addProperty("uri", start(id, request));
       }
     } catch (RuntimeException e) {
-      String what =
-          isMalformed(e)
-              ? "the request is malformed" // a part is missing, or of another type
-              : String.valueOf(e.getMessage());
-      String reason = ControlChannel.shortened(what);
+      // a part is of another type, or missing
+      boolean malformed = e instanceof JsonParseException || e instanceof NullPointerException;
+      String reason =
+          ControlChannel.shortened(
+              malformed ? "the request is malformed" : String.valueOf(e.getMessage()));
       problems.accept("a request was refused: " + reason);
       answer.addProperty("failed", reason);
       answer.addProperty("exitCode", e instanceof ToolException ? ExitCode.of(e) : ExitCode.USAGE);
@@ -76,34 +93,19 @@ final class EvaluationSession implements AutoCloseable {
     return answer;
   }
 
-  private static long number(JsonObject message, String name) {
-    return Long.parseLong(message.get(name).getAsString());
-  }
-
-  /** Returns whether Gson threw it. */
-  private static boolean isMalformed(RuntimeException e) {
-    return e instanceof NullPointerException
-        || e instanceof UnsupportedOperationException
-        || e instanceof ClassCastException
-        || e instanceof NumberFormatException
-        || e instanceof IllegalStateException;
-  }
-
-  private String start(long id, JsonObject message) {
+  private String start(long id, Request request) {
     if (running.size() >= MAX_SERVERS) {
       throw new IllegalArgumentException("at most " + MAX_SERVERS + " servers run at a time");
     }
     if (running.containsKey(id)) {
       throw new IllegalArgumentException("there is a server " + id);
     }
-    ProviderInfo provider = ConfiguredAddress.requiredProvider(message.get("start").getAsString());
-    Map<String, String> options = new LinkedHashMap<>();
-    for (Map.Entry<String, JsonElement> each : message.getAsJsonObject("options").entrySet()) {
-      options.put(each.getKey(), each.getValue().getAsString());
-    }
+    ProviderInfo provider = ConfiguredAddress.requiredProvider(requireNonNull(request.start()));
     ServerSettings settings =
         new ServerSettings(
-            options, message.get("waiting").getAsString(), message.get("pinned").getAsBoolean());
+            requireNonNull(request.options()),
+            requireNonNull(request.waiting()),
+            requireNonNull(request.pinned()));
     AllowedSettings.check(provider, settings);
     RunningServer server = servers.start(provider, settings, line -> report(id, line));
     running.put(id, server);

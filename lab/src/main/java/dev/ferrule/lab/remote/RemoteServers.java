@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.remote;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
 import dev.ferrule.lab.evaluate.Servers;
@@ -17,6 +19,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,6 +47,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
 
   private static final int MAX_PROCESSORS = 1 << 16;
 
+  private static final Gson GSON = new Gson();
   private static final String ANOTHER_PROGRAM = "the program there is another one";
 
   private final String address;
@@ -56,24 +60,27 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private final AtomicReference<@Nullable IOException> lost = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  private RemoteServers(String address, ControlChannel channel, JsonObject welcome)
-      throws IOException {
+  /** What the other host says first, and then of itself. */
+  private record Greeting(
+      @Nullable String evaluation,
+      @Nullable String challenge,
+      @Nullable JsonObject machine,
+      int processors,
+      @Nullable String refused,
+      boolean later) {}
+
+  private record Answer(
+      @Nullable String uri, @Nullable String failed, @Nullable Integer exitCode) {}
+
+  private RemoteServers(
+      String address, ControlChannel channel, JsonObject machine, int processors) {
     this.address = address;
     this.channel = channel;
-    this.machine = welcome.getAsJsonObject("machine");
-    this.processors = processors(text(welcome, "processors"));
+    this.machine = machine;
+    this.processors = processors;
   }
 
-  /**
-   * Connects to the other host.
-   *
-   * @param address its host and port
-   * @param token the secret that it was started with
-   * @param patience how long to wait until it listens
-   * @param problems receives a line if it does not listen yet
-   * @return its servers
-   * @throws ToolException if it is not reachable, or refuses
-   */
+  /** Connects to the other host, for which it waits as long as {@code patience}. */
   public static RemoteServers connect(
       InetSocketAddress address, Token token, Duration patience, Consumer<String> problems) {
     String name = address.getHostString() + ":" + address.getPort();
@@ -88,10 +95,8 @@ public final class RemoteServers implements Servers, AutoCloseable {
         }
         if (!said) {
           problems.accept(
-              "waiting "
-                  + patience.toSeconds()
-                  + " s for 'ferrule serve --for-evaluation' at "
-                  + name
+              "waiting %s s for 'ferrule serve --for-evaluation' at %s"
+                      .formatted(patience.toSeconds(), name)
                   + (e instanceof BusyException ? ": " + e.getMessage() : ""));
           said = true;
         }
@@ -130,103 +135,69 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private static RemoteServers tryToConnect(InetSocketAddress address, Token token, String name)
       throws IOException {
     Socket socket = new Socket();
-    boolean done = false;
     try {
       socket.connect(address, (int) CONNECT_TIMEOUT.toMillis());
-      ControlChannel channel = new ControlChannel(socket, ANSWER_TIMEOUT);
-      RemoteServers servers = new RemoteServers(name, channel, greet(channel, token, name));
+      RemoteServers servers = greet(new ControlChannel(socket, ANSWER_TIMEOUT), token, name);
       Thread.ofPlatform().daemon().name("ferrule-evaluation").start(servers::receive);
       Thread.ofPlatform().daemon().name("ferrule-evaluation-alive").start(servers::showLife);
-      done = true;
       return servers;
-    } finally {
-      if (!done) {
-        closeQuietly(socket);
-      }
-    }
-  }
-
-  private static int processors(@Nullable String count) throws IOException {
-    try {
-      int value = Integer.parseInt(String.valueOf(count));
-      if (value >= 1 && value <= MAX_PROCESSORS) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // as a wrong number
-    }
-    throw new IOException(ANOTHER_PROGRAM);
-  }
-
-  private static void closeQuietly(Socket socket) {
-    try {
+    } catch (IOException | RuntimeException e) {
       socket.close();
-    } catch (IOException e) {
-      // the reason is reported instead
+      throw e;
     }
   }
 
-  /** Returns what the other host says of itself, once it has admitted this one. */
-  private static JsonObject greet(ControlChannel channel, Token token, String name)
+  /** Returns the servers of the other host, once it has admitted this one. */
+  private static RemoteServers greet(ControlChannel channel, Token token, String name)
       throws IOException {
-    JsonObject greeting = channel.receive();
-    checkAdmitted(greeting, name);
-    String challenge = text(greeting, "challenge");
-    String version = text(greeting, "evaluation");
+    Greeting greeting = admitting(channel.receive(), name);
+    String challenge = greeting.challenge();
+    String version = greeting.evaluation();
     if (challenge == null || version == null) {
       throw new IOException(ANOTHER_PROGRAM);
     }
     if (!version.equals(String.valueOf(EvaluationHost.VERSION))) {
       throw new ToolException(
           ExitCode.NO_CONNECTION,
-          name
-              + " has version "
-              + version
-              + " of the evaluation's protocol, this command "
-              + EvaluationHost.VERSION
-              + "; use the same release of ferrule on both hosts");
+          ("%s has version %s of the evaluation's protocol, this command %s; use the same release"
+                  + " of ferrule on both hosts")
+              .formatted(name, version, EvaluationHost.VERSION));
     }
     JsonObject answer = new JsonObject();
     answer.addProperty("answer", token.answer(challenge));
     channel.send(answer);
-    JsonObject welcome = channel.receive();
-    if (!(welcome.get("machine") instanceof JsonObject)) {
-      checkAdmitted(welcome, name);
-      throw new IOException("an answer without the facts of the host");
+    Greeting welcome = admitting(channel.receive(), name);
+    JsonObject machine = welcome.machine();
+    int processors = welcome.processors();
+    if (machine == null || processors < 1 || processors > MAX_PROCESSORS) {
+      throw new IOException(ANOTHER_PROGRAM);
     }
-    return welcome;
+    return new RemoteServers(name, channel, machine, processors);
   }
 
-  private static void checkAdmitted(JsonObject answer, String name) throws IOException {
-    String refused = text(answer, "refused");
-    if (refused == null) {
-      return;
+  private static Greeting admitting(JsonObject message, String name) throws IOException {
+    Greeting greeting = parsed(message, Greeting.class);
+    if (greeting.refused() != null && greeting.later()) {
+      throw new BusyException(greeting.refused());
     }
-    if (Boolean.parseBoolean(text(answer, "later"))) {
-      throw new BusyException(refused);
+    if (greeting.refused() != null) {
+      throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + greeting.refused());
     }
-    throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + refused);
+    return greeting;
+  }
+
+  /** Returns the fields of a message; no evaluation host sends other types. */
+  private static <T> T parsed(JsonObject message, Class<T> type) throws IOException {
+    try {
+      return GSON.fromJson(message, type);
+    } catch (JsonParseException e) {
+      throw new IOException(ANOTHER_PROGRAM, e);
+    }
   }
 
   /** {@return the number of processors of the other host that servers there may use} */
   public int processors() {
     return processors;
-  }
-
-  /**
-   * Returns the text of a field, or null if the message does not have it.
-   *
-   * @throws IOException if it is an object, an array or null, as no evaluation host sends it
-   */
-  private static @Nullable String text(JsonObject message, String name) throws IOException {
-    JsonElement value = message.get(name);
-    if (value == null) {
-      return null;
-    }
-    if (!value.isJsonPrimitive()) {
-      throw new IOException(ANOTHER_PROGRAM);
-    }
-    return value.getAsString();
   }
 
   @Override
@@ -247,40 +218,27 @@ public final class RemoteServers implements Servers, AutoCloseable {
     request.addProperty("waiting", settings.waiting());
     request.addProperty("pinned", settings.pinned());
     outputs.put(id, problems);
-    boolean started = false;
     try {
-      URI uri = uri(provider, ask(id, request));
-      started = true;
-      return new Server(id, uri);
-    } finally {
-      if (!started) {
-        outputs.remove(id);
-      }
+      return new Server(id, uri(provider, ask(id, request)));
+    } catch (RuntimeException e) {
+      outputs.remove(id);
+      throw e;
     }
   }
 
-  private URI uri(ProviderInfo provider, JsonObject answer) {
+  private URI uri(ProviderInfo provider, JsonObject message) {
     try {
-      String reason = text(answer, "failed");
-      if (reason != null) {
-        throw new ToolException(exitCode(answer), address + ": " + reason);
+      Answer answer = parsed(message, Answer.class);
+      if (answer.failed() != null) {
+        int code = Objects.requireNonNullElse(answer.exitCode(), ExitCode.FAILED);
+        throw new ToolException(code, address + ": " + answer.failed());
       }
-      String uri = text(answer, "uri");
-      if (uri == null) {
+      if (answer.uri() == null) {
         throw new IOException(ANOTHER_PROGRAM);
       }
-      return checked(provider, ConfiguredAddress.parse(uri));
+      return checked(provider, ConfiguredAddress.parse(answer.uri()));
     } catch (IOException e) {
       throw unreachable(address, e);
-    }
-  }
-
-  private static int exitCode(JsonObject answer) throws IOException {
-    String code = text(answer, "exitCode");
-    try {
-      return code == null ? ExitCode.FAILED : Integer.parseInt(code);
-    } catch (NumberFormatException e) {
-      throw new IOException(ANOTHER_PROGRAM, e);
     }
   }
 
@@ -292,11 +250,9 @@ public final class RemoteServers implements Servers, AutoCloseable {
     if (!isHostAndPort(uri)) { // a query would override the options of this host's clients
       throw new ToolException(
           ExitCode.FAILED,
-          address
-              + " has started a server at "
-              + uri
-              + ", which is more than a host and a port; use the same release of ferrule on both"
-              + " hosts");
+          ("%s has started a server at %s, which is more than a host and a port; use the same"
+                  + " release of ferrule on both hosts")
+              .formatted(address, uri));
     }
     return uri;
   }
@@ -313,14 +269,11 @@ public final class RemoteServers implements Servers, AutoCloseable {
   public Optional<String> lost() {
     return Optional.ofNullable(lost.get())
         .map(cause ->
-            "the connection to the evaluation's server "
-                + address
-                + " is lost: "
-                + cause.getMessage()
-                + "; the same command continues when that runs again");
+            ("the connection to the evaluation's server %s is lost: %s; the same command continues"
+                    + " when that runs again")
+                .formatted(address, cause.getMessage()));
   }
 
-  /** Sends a request and waits for its answer. */
   private JsonObject ask(long id, JsonObject request) {
     CompletableFuture<JsonObject> answer = new CompletableFuture<>();
     waiting.put(id, answer);
@@ -354,7 +307,6 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
-  /** Receives until the connection ends. */
   private void receive() {
     IOException failure;
     try {

@@ -24,12 +24,6 @@ public final class Token {
 
   private final SecretKeySpec key;
 
-  /**
-   * Creates a token.
-   *
-   * @param secret the text that both commands are given
-   * @throws ToolException if it is too short to be a secret
-   */
   public Token(String secret) {
     if (secret.length() < LEAST) {
       throw new ToolException(
@@ -42,14 +36,12 @@ public final class Token {
     this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), HASH);
   }
 
-  /** Returns a random number, as text. */
   static String challenge() {
     byte[] bytes = new byte[CHALLENGE_BYTES];
     RANDOM.nextBytes(bytes);
     return HexFormat.of().formatHex(bytes);
   }
 
-  /** Returns the answer to a challenge. */
   String answer(String challenge) {
     try {
       Mac mac = Mac.getInstance(HASH);

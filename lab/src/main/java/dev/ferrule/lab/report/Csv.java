@@ -13,10 +13,8 @@ public final class Csv {
   private Csv() {}
 
   /**
-   * Formats rows that may have different columns.
-   *
-   * @param rows the rows, each from column to value
-   * @return the text, with a header of all columns in the order of first occurrence
+   * Formats rows, each from column to value. The header has all columns in the order of first
+   * occurrence.
    */
   public static String format(List<Map<String, String>> rows) {
     Set<String> columns = new LinkedHashSet<>();

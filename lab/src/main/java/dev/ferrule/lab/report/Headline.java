@@ -7,22 +7,17 @@ import java.util.List;
  * The most important figures of a report.
  *
  * @param title the provider measured
- * @param tiles a few figures
- * @param trust how far to trust them
- * @param reasons the reasons, one sentence each
  */
 public record Headline(String title, List<Tile> tiles, Trust trust, List<String> reasons) {
 
   /**
    * One figure.
    *
-   * @param label its name
-   * @param value its value, with the unit
    * @param where the point where it was measured
    */
   public record Tile(String label, String value, String where) {}
 
-  /** How far to trust a run. */
+  /** How far to trust a run, for the reasons beside it. */
   public enum Trust {
     /** The figures are reproducible on this machine. */
     HIGH("Trust: high."),
@@ -37,11 +32,6 @@ public record Headline(String title, List<Tile> tiles, Trust trust, List<String>
       this.words = words;
     }
 
-    /**
-     * Returns the text for the reader.
-     *
-     * @return a sentence
-     */
     public String words() {
       return words;
     }

@@ -4,6 +4,7 @@ package dev.ferrule.lab.report;
 import dev.ferrule.tools.report.Markup;
 import dev.ferrule.tools.report.Plot;
 import dev.ferrule.tools.report.SvgPlot;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -52,15 +53,7 @@ public final class HtmlReport {
 
   private HtmlReport() {}
 
-  /**
-   * Formats a page that begins with the headline figures.
-   *
-   * @param title its title
-   * @param subtitle a line below
-   * @param headlines the most important figures
-   * @param sections its sections
-   * @return the text of the page
-   */
+  /** Formats a page that begins with the headline figures, below a line with the subtitle. */
   public static String format(
       String title, String subtitle, List<Headline> headlines, List<Section> sections) {
     HtmlReport report = new HtmlReport();
@@ -71,60 +64,72 @@ public final class HtmlReport {
     return report.page.append("</body>\n</html>\n").toString();
   }
 
+  /** Appends a template, in which each %s is replaced by a text, escaped. */
+  private void add(String template, String... texts) {
+    page.append(template.formatted(Arrays.stream(texts).map(Markup::escape).toArray()));
+  }
+
   private void head(String title, String subtitle) {
-    page.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
-    page.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
-    element("title", title);
-    page.append("<style>\n").append(STYLE).append(SvgPlot.style("svg.plot", false));
-    page.append("\n</style>\n</head>\n<body>\n");
-    element("h1", title);
-    page.append("<p class=\"faint\">").append(Markup.escape(subtitle)).append("</p>\n");
+    add(
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8"/>
+        <meta name="viewport" content="width=device-width, initial-scale=1"/>
+        <title>%s</title>
+        <style>
+        """,
+        title);
+    page.append(STYLE).append(SvgPlot.style("svg.plot", false));
+    add(
+        """
+
+        </style>
+        </head>
+        <body>
+        <h1>%s</h1>
+        <p class="faint">%s</p>
+        """,
+        title, subtitle);
   }
 
   private void headline(Headline headline) {
-    page.append("<section class=\"headline\">\n");
-    element("h2", headline.title());
-    page.append("<div class=\"tiles\">\n");
+    add("<section class=\"headline\">\n<h2>%s</h2>\n<div class=\"tiles\">\n", headline.title());
     for (Headline.Tile tile : headline.tiles()) {
-      page.append("<div class=\"tile\">").append(Markup.escape(tile.label()));
-      page.append("<b>").append(Markup.escape(tile.value())).append("</b><span class=\"faint\">");
-      page.append(Markup.escape(tile.where())).append("</span></div>\n");
+      add(
+          "<div class=\"tile\">%s<b>%s</b><span class=\"faint\">%s</span></div>\n",
+          tile.label(), tile.value(), tile.where());
     }
-    page.append("</div>\n<p class=\"trust ");
-    page.append(headline.trust().name().toLowerCase(Locale.ROOT)).append("\"><b>");
-    page.append(headline.trust().words()).append("</b> ");
-    page.append(Markup.escape(String.join(" ", headline.reasons()))).append("</p>\n</section>\n");
+    add(
+        "</div>\n<p class=\"trust %s\"><b>%s</b> %s</p>\n</section>\n",
+        headline.trust().name().toLowerCase(Locale.ROOT),
+        headline.trust().words(),
+        String.join(" ", headline.reasons()));
   }
 
   private void contents(List<Section> sections) {
     page.append("<nav><ul>\n");
-    for (Section section : sections) {
-      page.append("<li><a href=\"#")
-          .append(Markup.escape(section.id()))
-          .append("\">")
-          .append(Markup.escape(section.title()))
-          .append("</a></li>\n");
-    }
+    sections.forEach(
+        section -> add("<li><a href=\"#%s\">%s</a></li>\n", section.id(), section.title()));
     page.append("</ul></nav>\n");
   }
 
   private void section(Section section) {
-    page.append("<section id=\"").append(Markup.escape(section.id())).append("\">\n");
-    element("h2", section.title());
+    add("<section id=\"%s\">\n<h2>%s</h2>\n", section.id(), section.title());
     if (!section.text().isEmpty()) {
-      element("p", section.text());
+      add("<p>%s</p>\n", section.text());
     }
     if (!section.notes().isEmpty()) {
       page.append("<ul class=\"notes\">\n");
-      section.notes().forEach(note -> element("li", note));
+      section.notes().forEach(note -> add("<li>%s</li>\n", note));
       page.append("</ul>\n");
     }
     for (Plot plot : section.plots()) {
       if (!plot.isEmpty()) {
         page.append("<figure style=\"margin:0\">\n").append(SvgPlot.inline(plot));
         if (!plot.title().equals(section.title())) {
-          page.append("\n<figcaption class=\"faint\">").append(Markup.escape(plot.title()));
-          page.append("</figcaption>");
+          add("\n<figcaption class=\"faint\">%s</figcaption>", plot.title());
         }
         page.append("\n</figure>\n");
       }
@@ -133,38 +138,30 @@ public final class HtmlReport {
     page.append("</section>\n");
   }
 
+  /**
+   * Appends a table. In a narrow window each row of one with more than two columns is a paragraph,
+   * in which each cell begins with its column's name.
+   */
   private void table(Table table) {
     boolean words = table.header().size() == 2;
-    page.append("<div class=\"scroll\"><table")
-        .append(words ? " class=\"words\"" : " class=\"rows\"")
-        .append(">\n");
+    add("<div class=\"scroll\"><table class=\"%s\">\n", words ? "words" : "rows");
     if (!table.caption().isEmpty()) {
-      element("caption", table.caption());
+      add("<caption>%s</caption>\n", table.caption());
     }
-    row("th", table.header(), List.of());
-    table.rows().forEach(cells -> row("td", cells, words ? List.of() : table.header()));
-    page.append("</table></div>\n");
-  }
-
-  /**
-   * Formats a row. In a narrow window it is a paragraph, in which each cell begins with its
-   * column's name.
-   */
-  private void row(String element, List<String> cells, List<String> names) {
     page.append("<tr>");
-    for (int i = 0; i < cells.size(); i++) {
-      page.append('<').append(element);
-      if (i < names.size()) {
-        page.append(" data-name=\"").append(Markup.escape(names.get(i))).append('"');
-      }
-      page.append('>').append(Markup.escape(cells.get(i)));
-      page.append("</").append(element).append('>');
-    }
+    table.header().forEach(name -> add("<th>%s</th>", name));
     page.append("</tr>\n");
-  }
-
-  private void element(String name, String text) {
-    page.append('<').append(name).append('>').append(Markup.escape(text));
-    page.append("</").append(name).append(">\n");
+    for (List<String> cells : table.rows()) {
+      page.append("<tr>");
+      for (int i = 0; i < cells.size(); i++) {
+        if (words) {
+          add("<td>%s</td>", cells.get(i));
+        } else {
+          add("<td data-name=\"%s\">%s</td>", table.header().get(i), cells.get(i));
+        }
+      }
+      page.append("</tr>\n");
+    }
+    page.append("</table></div>\n");
   }
 }

@@ -8,10 +8,6 @@ import java.util.List;
  * A section of a report.
  *
  * @param id a name for links, unique in the report
- * @param title its title
- * @param text what was measured, and how
- * @param plots plots of the results
- * @param tables the results in numbers
  * @param notes remarks: what is missing and why, and failures
  */
 public record Section(
@@ -20,4 +16,10 @@ public record Section(
     String text,
     List<Plot> plots,
     List<Table> tables,
-    List<String> notes) {}
+    List<String> notes) {
+
+  /** Creates a section of tables. */
+  public Section(String id, String title, String text, Table... tables) {
+    this(id, title, text, List.of(), List.of(tables), List.of());
+  }
+}

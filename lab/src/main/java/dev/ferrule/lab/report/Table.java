@@ -4,52 +4,18 @@ package dev.ferrule.lab.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rows of text under a header. */
-public final class Table {
+/** Rows of text under a header, to which rows may be added; the caption may be empty. */
+public record Table(String caption, List<String> header, List<List<String>> rows) {
 
-  private final String caption;
-  private final List<String> header;
-  private final List<List<String>> rows = new ArrayList<>();
-
-  /**
-   * Creates a table without rows.
-   *
-   * @param caption its caption; may be empty
-   * @param header the names of the columns, with units
-   */
   public Table(String caption, List<String> header) {
-    this.caption = caption;
-    this.header = List.copyOf(header);
+    this(caption, List.copyOf(header), new ArrayList<>());
   }
 
-  /**
-   * Adds a row.
-   *
-   * @param cells one for each column
-   */
+  /** Adds a row, with a cell for each column. */
   public void row(List<String> cells) {
     if (cells.size() != header.size()) {
       throw new IllegalArgumentException(cells.size() + " cells for " + header);
     }
     rows.add(List.copyOf(cells));
-  }
-
-  /**
-   * Returns the caption.
-   *
-   * @return the caption, or an empty string
-   */
-  public String caption() {
-    return caption;
-  }
-
-  /** {@return the names of the columns} */
-  public List<String> header() {
-    return header;
-  }
-
-  /** {@return the rows, each as long as the header} */
-  public List<List<String>> rows() {
-    return List.copyOf(rows);
   }
 }

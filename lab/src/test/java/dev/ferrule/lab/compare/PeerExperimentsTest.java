@@ -51,7 +51,7 @@ class PeerExperimentsTest {
   @Test
   void theReportShowsAllCompetitorsAndTheirRatios() throws IOException {
     Experiment experiment =
-        new PeerExperiment(
+        PeerExperiments.of(
             ComparedProvider.SM, Measure.LATENCY, new Schedule(List.of(64), 2, 5, 20));
     List<String> problems = new ArrayList<>();
     evaluate(experiment, problems);

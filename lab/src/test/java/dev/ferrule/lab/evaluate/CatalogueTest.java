@@ -108,10 +108,9 @@ class CatalogueTest {
             + " 1:1, with credits; 4:1, with credits; 16:1, with credits | 10 100 300 1000 3000 10000 30000 100000 300000",
       })
   void theCurvesThatTheDocumentsAskForHaveThesePoints(String id, String curves, String places) {
-    SeriesExperiment experiment =
+    Experiment experiment =
         experiments("sendrecv", false).stream()
             .filter(candidate -> candidate.id().equals(id))
-            .map(SeriesExperiment.class::cast)
             .findFirst()
             .orElseThrow();
     for (String curve : curves.split("; *")) {
@@ -155,7 +154,7 @@ class CatalogueTest {
         .allMatch(point -> point.waiting().equals("adaptive"))
         .extracting(Point::experiment)
         .contains("latency", "threads", "single-receiver", "srq", "rnr");
-    assertThat(experiments.getFirst().section(new Records(), new Models()).text())
+    assertThat(experiments.getFirst().section(new Records(), Map.of()).text())
         .contains("With the SRQ", "adaptively");
     assertThat(experiments.getFirst().tasks())
         .extracting(Point.class::cast)

@@ -119,8 +119,12 @@ class EvaluationTest {
         .toList();
   }
 
+  private static Series with(Series.Model model, Series one) {
+    return new Series(one.name(), one.colour(), one.style(), one.metric(), model, one.samples());
+  }
+
   private Experiment experiment(String id, Optional<String> obstacle, Series... series) {
-    return new SeriesExperiment(
+    return new Experiment(
         id,
         "fake",
         "title of " + id,
@@ -151,8 +155,8 @@ class EvaluationTest {
             Metric.MESSAGES,
             samples(size -> new Fake("rates", Metric.MESSAGES, new Load(size, 64, 1), false)));
     return List.of(
-        experiment("latency", Optional.empty(), latency.forModel(), broken),
-        experiment("rates", Optional.empty(), rates.forModel()),
+        experiment("latency", Optional.empty(), with(Series.Model.FITTED, latency), broken),
+        experiment("rates", Optional.empty(), with(Series.Model.FITTED, rates)),
         experiment("impossible", Optional.of("not available"), rates));
   }
 
@@ -271,7 +275,7 @@ class EvaluationTest {
             Metric.MESSAGES,
             samples(size -> new Fake("more", Metric.MESSAGES, new Load(size, 8, 1), false)));
     List<Experiment> all = new ArrayList<>(experiments());
-    all.add(experiment("more", Optional.empty(), more.forModel()));
+    all.add(experiment("more", Optional.empty(), with(Series.Model.FITTED, more)));
     Path report =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
             .run(ALL, Servers.onThisHost(Optional.empty()), problems::add)
@@ -472,13 +476,12 @@ class EvaluationTest {
   void aModelThatIsFarOffIsNotDrawnAndTheReportSaysSo() throws IOException {
     Series far =
         Series.measured(
-                "far",
-                0,
-                Metric.P50,
-                samples(size -> new Fake(FAR, Metric.P50, new Load(size, 9, 1), false)))
-            .withModel();
+            "far",
+            0,
+            Metric.P50,
+            samples(size -> new Fake(FAR, Metric.P50, new Load(size, 9, 1), false)));
     List<Experiment> all = new ArrayList<>(experiments());
-    all.add(experiment("far", Optional.empty(), far));
+    all.add(experiment("far", Optional.empty(), with(Series.Model.PREDICTED, far)));
     Path report =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
             .run(
@@ -503,7 +506,7 @@ class EvaluationTest {
             Metric.P50,
             samples(size -> new Fake(FAR, Metric.P50, new Load(size, 1, 1), false)));
     List<Experiment> all = new ArrayList<>(experiments());
-    all.add(experiment("far", Optional.empty(), contradicting.forModel()));
+    all.add(experiment("far", Optional.empty(), with(Series.Model.FITTED, contradicting)));
     Path report =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
             .run(
@@ -592,13 +595,15 @@ class EvaluationTest {
     for (int i = 0; i < series.length; i++) {
       Load load = new Load(16, unacked[i], 1);
       series[i] =
-          Series.measured(
+          with(
+              Series.Model.PREDICTED,
+              Series.measured(
                   "up to " + load.unacked(),
                   i,
                   Metric.MESSAGES,
                   samples(size ->
-                      new Fake("rates", Metric.MESSAGES, new Load(size, load.unacked(), 1), false)))
-              .withModel();
+                      new Fake(
+                          "rates", Metric.MESSAGES, new Load(size, load.unacked(), 1), false))));
     }
     List<Experiment> all =
         List.of(experiments().get(0), experiment("rates", Optional.empty(), series));
@@ -620,7 +625,7 @@ class EvaluationTest {
       records.add(task.description(), round, result);
     }
     Experiment experiment = experiments().get(0);
-    assertThat(experiment.section(records, new Models()).notes())
+    assertThat(experiment.section(records, Map.of()).notes())
         .anyMatch(note -> note.startsWith("Rounds differ by more than a factor of 2 at 1 of 1"));
   }
 }

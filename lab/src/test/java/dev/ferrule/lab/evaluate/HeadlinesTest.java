@@ -44,8 +44,15 @@ class HeadlinesTest {
   }
 
   private static Headline headline(JsonObject machine, long left) {
+    List<Headline> headlines = headlines(Optional.empty(), machine, left);
+    assertThat(headlines).hasSize(1);
+    return headlines.get(0);
+  }
+
+  private static List<Headline> headlines(
+      Optional<List<String>> missingPeers, JsonObject machine, long left) {
     Experiment experiment =
-        new SeriesExperiment(
+        new Experiment(
             "latency",
             "fake",
             "title",
@@ -53,16 +60,22 @@ class HeadlinesTest {
             Axis.logarithmic("size", Axis.Unit.BYTES),
             Axis.logarithmic("time", Axis.Unit.NANOS),
             Optional.empty(),
-            List.of(Series.measured("p50", 0, Metric.P50, List.of(new Series.Sample(64, TASK)))));
+            List.of(Series.measured("p50", 0, Metric.P50, List.of(new Series.Sample(64, TASK)))),
+            missingPeers);
     Records records = new Records();
     for (int round = 1; round <= 3; round++) {
       JsonObject result = new JsonObject();
       result.addProperty(Metric.P50.name(), 100);
       records.add(TASK.description(), round, result);
     }
-    List<Headline> headlines = Headlines.of(List.of(experiment), records, machine, left);
-    assertThat(headlines).hasSize(1);
-    return headlines.get(0);
+    return Headlines.of(List.of(experiment), records, machine, left);
+  }
+
+  @Test
+  void figuresOfCompetitorsAreNoHeadlines() {
+    JsonObject machine = new JsonObject();
+    machine.add("raw", raw(0, false));
+    assertThat(headlines(Optional.of(List.of()), machine, 0)).isEmpty();
   }
 
   @Test

@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import dev.ferrule.lab.report.Section;
 import dev.ferrule.tools.report.Axis;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -71,7 +72,7 @@ class PlacementTest {
                 new Series.Sample(16, steady),
                 new Series.Sample(64, moved),
                 new Series.Sample(256, elsewhere)));
-    return new SeriesExperiment(
+    return new Experiment(
             "latency",
             "fake",
             "title",
@@ -80,7 +81,7 @@ class PlacementTest {
             Axis.logarithmic("time", Axis.Unit.NANOS),
             Optional.empty(),
             List.of(series))
-        .section(records, new Models());
+        .section(records, Map.of());
   }
 
   @Test

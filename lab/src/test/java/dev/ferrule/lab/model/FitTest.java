@@ -135,8 +135,9 @@ class FitTest {
     assertThat(fit.relativeError()).isCloseTo(0, within(0.01));
     for (Observation observation : observations) {
       Stage truth =
-          new PerformanceModel(PerformanceModelTest.CARD, true).bottleneck(observation.load());
-      assertThat(fit.bottleneck(observation.load()))
+          new PerformanceModel(PerformanceModelTest.CARD, true)
+              .bottleneck(Concurrency.of(observation.load()));
+      assertThat(fit.bottleneck(Concurrency.of(observation.load())))
           .as("%s", observation)
           .isEqualTo(truth == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : truth);
     }
@@ -214,7 +215,7 @@ class FitTest {
     assertThat(receiving.note())
         .startsWith("one of o_nsnd and o_nrcv is ")
         .endsWith("do not show which");
-    assertThat(fit.bottleneck(new Load(16, 256, 8))).isEqualTo(Stage.EITHER_NIC);
+    assertThat(fit.bottleneck(Concurrency.of(new Load(16, 256, 8)))).isEqualTo(Stage.EITHER_NIC);
   }
 
   @Test

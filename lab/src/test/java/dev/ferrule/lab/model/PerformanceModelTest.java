@@ -48,7 +48,7 @@ class PerformanceModelTest {
     assertThat(model.stageNanos(Stage.RECEIVER_NIC, shortOnes)).isCloseTo(71.2, within(EXACT));
     assertThat(model.stageNanos(Stage.RECEIVER_CPU, shortOnes)).isCloseTo(66, within(EXACT));
     assertThat(model.periodNanos(shortOnes)).isCloseTo(150, within(EXACT));
-    assertThat(model.bottleneck(shortOnes)).isEqualTo(Stage.SENDER_CPU);
+    assertThat(model.bottleneck(Concurrency.of(shortOnes))).isEqualTo(Stage.SENDER_CPU);
   }
 
   /**
@@ -68,7 +68,7 @@ class PerformanceModelTest {
   void longMessagesAreBoundByTheirBytes() {
     Load load = new Load(8192, 1024, 1);
     assertThat(model.periodNanos(load)).isCloseTo(70 + 8191 * 0.08, within(EXACT));
-    assertThat(model.bottleneck(load)).isEqualTo(Stage.LINK);
+    assertThat(model.bottleneck(Concurrency.of(load))).isEqualTo(Stage.LINK);
   }
 
   @Test
@@ -76,7 +76,7 @@ class PerformanceModelTest {
     Load batched = new Load(16, 1024, 8);
     // 20 for each, an eighth of 100, and 30 between two
     assertThat(model.stageNanos(Stage.SENDER_CPU, batched)).isCloseTo(62.5, within(EXACT));
-    assertThat(model.bottleneck(batched)).isEqualTo(Stage.RECEIVER_NIC);
+    assertThat(model.bottleneck(Concurrency.of(batched))).isEqualTo(Stage.RECEIVER_NIC);
   }
 
   @Test
@@ -84,7 +84,7 @@ class PerformanceModelTest {
     Load one = new Load(1, 1, 1);
     // 120 + 60 + 2 * 1900 + 70: more than 2L, which the thesis has for g_snd
     assertThat(model.periodNanos(one)).isCloseTo(4050, within(EXACT));
-    assertThat(model.bottleneck(one)).isEqualTo(Stage.ACKNOWLEDGEMENT);
+    assertThat(model.bottleneck(Concurrency.of(one))).isEqualTo(Stage.ACKNOWLEDGEMENT);
     assertThat(model.periodNanos(new Load(1, 10, 1))).isCloseTo(405, within(EXACT));
     // and its bytes do not overlap with others
     assertThat(model.periodNanos(new Load(1001, 1, 1))).isCloseTo(4170, within(EXACT));
@@ -102,7 +102,7 @@ class PerformanceModelTest {
     PerformanceModel alike =
         new PerformanceModel(
             Map.of(Parameter.SEND_NIC, 500.0, Parameter.RECEIVE_NIC, 501.0), false);
-    assertThat(alike.bottleneck(new Load(1, 1, 1))).isEqualTo(Stage.EITHER_NIC);
+    assertThat(alike.bottleneck(Concurrency.of(new Load(1, 1, 1)))).isEqualTo(Stage.EITHER_NIC);
   }
 
   @Test

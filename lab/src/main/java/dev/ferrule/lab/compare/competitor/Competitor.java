@@ -8,35 +8,17 @@ import java.util.function.Consumer;
 /** A competitor in a comparison. */
 public interface Competitor {
 
-  /**
-   * Returns the short name, for options and results.
-   *
-   * @return a word
-   */
+  /** Returns the short name, for options and results. */
   String name();
 
-  /**
-   * Returns the version measured.
-   *
-   * @return the library or program with its version, and how it is used
-   */
+  /** Returns the library or program measured with its version, and how it is used. */
   String version();
 
-  /**
-   * Returns why it cannot run on this machine.
-   *
-   * @return what is missing and how to get it; empty if nothing is
-   */
+  /** Returns what is missing to run it on this machine, and how to get it; empty if nothing is. */
   default Optional<String> missing() {
     return Optional.empty();
   }
 
-  /**
-   * Returns whether it supports a measure.
-   *
-   * @param measure what is measured
-   * @return false if it has no such use
-   */
   boolean takesPart(Measure measure);
 
   /**
@@ -48,11 +30,8 @@ public interface Competitor {
   }
 
   /**
-   * Starts both sides.
-   *
-   * @param mode how the connection will be used
-   * @param problems receives one line for each problem that is not a failure
-   * @return both sides, which the caller closes
+   * Starts both sides, which the caller closes. {@code problems} receives one line for each problem
+   * that is not a failure.
    */
   BenchmarkRun start(Mode mode, Consumer<String> problems);
 }

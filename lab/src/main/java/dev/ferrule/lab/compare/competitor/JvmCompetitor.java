@@ -18,11 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/**
- * A transport of this JVM, in two processes, or in one if it cannot connect two.
- *
- * @param transport the transport
- */
+/** A transport of this JVM, in two processes, or in one if it cannot connect two. */
 public record JvmCompetitor(TransportUnderTest transport) implements Competitor {
 
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);

@@ -35,11 +35,8 @@ final class Loops {
   private Loops() {}
 
   /**
-   * Performs round trips; the peer must {@link #echo} one more than are timed.
-   *
-   * @param first the value of the first message; the others follow
-   * @param periods receives the time of each, in nanoseconds
-   * @param count the number to time; one more is made, which starts the clock
+   * Performs round trips. The first starts the clock, each further one is timed in nanoseconds; the
+   * peer must {@link #echo} one more than are timed.
    */
   static void ping(Transport transport, long first, long[] periods, int count, int length) {
     long before = 0;
@@ -66,7 +63,6 @@ final class Loops {
     }
   }
 
-  /** Echoes each message. */
   static void echo(Transport transport, long count, int length) {
     for (long left = count; left > 0; ) {
       int taken = transport.poll(1);
@@ -78,10 +74,9 @@ final class Loops {
   }
 
   /**
-   * Sends single messages as fast as possible to a peer that executes {@link #sink}.
-   *
-   * @param first the value of the first; the others follow
-   * @return the time from the peer being ready until it has received the last one, in nanoseconds
+   * Sends single messages, whose values begin with {@code first}, as fast as possible to a peer
+   * that executes {@link #sink}. Returns the time from the peer being ready until it has received
+   * the last one, in nanoseconds.
    */
   static long send(Transport transport, long first, long count, int length) {
     awaitMessage(transport);
@@ -92,13 +87,7 @@ final class Loops {
     return awaitEnd(transport, start, first + count - 1);
   }
 
-  /**
-   * Sends batches as fast as possible to a peer that executes {@link #sink}.
-   *
-   * @param first the value of the first; the others follow
-   * @param batch the number of messages per batch
-   * @return the time from the peer being ready until it has received the last one, in nanoseconds
-   */
+  /** The same in batches. */
   static long sendBatches(Transport transport, long first, long count, int batch, int length) {
     awaitMessage(transport);
     long start = System.nanoTime();
@@ -125,15 +114,9 @@ final class Loops {
     return nanos;
   }
 
-  /** Reports that it is ready, receives messages, and reports the last. */
-  static void sink(Transport transport, long count) {
-    sink(transport, count, System::nanoTime);
-  }
-
   /**
-   * Reports that it is ready, receives messages, and reports the last.
-   *
-   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
+   * Reports that it is ready, receives messages, and reports the last. The clock, in nanoseconds,
+   * is for {@link #LOST_NANOS}.
    */
   static void sink(Transport transport, long count, LongSupplier clock) {
     long before = transport.lastValue();
@@ -145,10 +128,8 @@ final class Loops {
         taken -> {
           if (transport.lastValue() != before + taken) {
             throw new IllegalStateException(
-                "a message was lost, duplicated or reordered: message "
-                    + transport.lastValue()
-                    + " arrived instead of "
-                    + (before + taken));
+                "a message was lost, duplicated or reordered: message %s arrived instead of %s"
+                    .formatted(transport.lastValue(), before + taken));
           }
         });
     send(transport, transport.lastValue(), Transport.SHORTEST);
@@ -172,12 +153,8 @@ final class Loops {
 
   /**
    * Sends messages from several threads on one connection, as fast as possible, to a peer that
-   * executes {@link #sinkOfSeveral}.
-   *
-   * @param senders the number of threads
-   * @param each the number of messages of each thread
-   * @param pin pins a thread, given its index, to a processor
-   * @return the time from all being ready until the peer has received the last one, in nanoseconds
+   * executes {@link #sinkOfSeveral}. Returns the time from all being ready until the peer has
+   * received the last one, in nanoseconds.
    */
   static long sendFromSeveral(
       Transport transport, int senders, long each, int length, IntConsumer pin) {
@@ -240,18 +217,7 @@ final class Loops {
     }
   }
 
-  /**
-   * Reports that it is ready, receives the messages of several threads, and reports their number.
-   */
-  static void sinkOfSeveral(Transport transport, long count) {
-    sinkOfSeveral(transport, count, System::nanoTime);
-  }
-
-  /**
-   * Reports that it is ready, receives the messages of several threads, and reports their number.
-   *
-   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
-   */
+  /** The same for the messages of several threads, whose number it reports. */
   static void sinkOfSeveral(Transport transport, long count, LongSupplier clock) {
     SenderSequences sequences = transport.sequences();
     sequences.restart();
@@ -262,11 +228,8 @@ final class Loops {
 
   /**
    * Sends single messages to a peer that executes {@link #blockingEcho}, each after the receiver
-   * has been blocked for {@link Measure#BLOCKED_NANOS}.
-   *
-   * @param first the value of the first message; the others follow
-   * @param oneWay receives the time from before the send until after the receive, in nanoseconds of
-   *     the clock shared by all processes
+   * has been blocked for {@link Measure#BLOCKED_NANOS}. The times are from before the send until
+   * after the receive, in nanoseconds of the clock shared by all processes.
    */
   static void wakeUp(Transport transport, long first, long[] oneWay, int length) {
     long[] sent = new long[oneWay.length];
@@ -342,13 +305,8 @@ final class Loops {
         start = now;
       } else if (now - start > LOST_NANOS) {
         throw new IllegalStateException(
-            "messages were lost: "
-                + taken
-                + " of "
-                + count
-                + " arrived, and no other within "
-                + TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)
-                + " s");
+            "messages were lost: %s of %s arrived, and no other within %s s"
+                .formatted(taken, count, TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)));
       }
     }
 

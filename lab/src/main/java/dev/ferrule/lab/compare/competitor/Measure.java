@@ -12,19 +12,13 @@ public enum Measure {
   /** Messages per second, one message per call: more is better. */
   RATE(Mode.ONE_SENDER, 1, 1, "single sends"),
 
-  /** Messages per second, in batches of 8. */
+  /** Messages per second, in batches. */
   BATCH_8(Mode.ONE_SENDER, 8, 1, "batches of 8"),
-
-  /** Messages per second, in batches of 64. */
   BATCH_64(Mode.ONE_SENDER, 64, 1, "batches of 64"),
 
-  /** Messages per second from 2 threads on one connection. */
+  /** Messages per second from several threads on one connection. */
   SENDERS_2(Mode.SEVERAL_SENDERS, 1, 2, "2 threads on one connection"),
-
-  /** Messages per second from 4 threads on one connection. */
   SENDERS_4(Mode.SEVERAL_SENDERS, 1, 4, "4 threads on one connection"),
-
-  /** Messages per second from 8 threads on one connection. */
   SENDERS_8(Mode.SEVERAL_SENDERS, 1, 8, "8 threads on one connection"),
 
   /** The time from a send to the return of a blocked receive, in nanoseconds: less is better. */
@@ -45,16 +39,10 @@ public enum Measure {
     this.title = title;
   }
 
-  /** {@return the mode of the connection} */
   public Mode mode() {
     return mode;
   }
 
-  /**
-   * Returns the number of messages sent together.
-   *
-   * @return 1 for single sends
-   */
   public int batch() {
     return batch;
   }
@@ -69,11 +57,6 @@ public enum Measure {
     return this == LATENCY || this == WAKE_UP;
   }
 
-  /**
-   * Returns a heading for the results.
-   *
-   * @return a noun phrase without the unit
-   */
   public String title() {
     return title;
   }

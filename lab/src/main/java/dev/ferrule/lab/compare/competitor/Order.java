@@ -4,7 +4,6 @@ package dev.ferrule.lab.compare.competitor;
 /**
  * One measurement, as sent to both sides.
  *
- * @param measure what to measure
  * @param count the number of messages, of all senders together
  * @param size their length in bytes
  */

@@ -26,9 +26,8 @@ public final class PerftestCompetitor implements Competitor {
   private final String operation;
 
   /**
-   * Creates a competitor, whether or not the programs and a device are available.
-   *
-   * @param operation the prefix of its programs' names, such as {@code ib_send}
+   * Creates a competitor, whether or not the programs, such as {@code ib_send_lat}, and a device
+   * are available.
    */
   public PerftestCompetitor(String operation) {
     this.operation = operation;
@@ -41,21 +40,16 @@ public final class PerftestCompetitor implements Competitor {
 
   @Override
   public String version() {
-    String version =
+    List<String> version =
         missing().isPresent()
-            ? ""
-            : " "
-                + String.join(" ", Program.version(Map.of(), List.of(latency(), "--version")))
-                    .strip();
-    return "perftest"
-        + version
-        + ", "
-        + latency()
-        + " and "
-        + bandwidth()
-        + " with "
-        + UNACKNOWLEDGED
-        + " unacknowledged";
+            ? List.of("")
+            : Program.version(Map.of(), List.of(latency(), "--version"));
+    return "perftest%s, %s and %s with %s unacknowledged"
+        .formatted(
+            (" " + String.join(" ", version)).stripTrailing(),
+            latency(),
+            bandwidth(),
+            UNACKNOWLEDGED);
   }
 
   private String latency() {
@@ -91,22 +85,14 @@ public final class PerftestCompetitor implements Competitor {
     RdmaPort port =
         RdmaPort.first()
             .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no RDMA device"));
-    return new BenchmarkRun() {
-      @Override
-      public Outcome measure(Measure measure, int size, int count) {
-        List<String> options = List.of("-s", "" + size, "-n", "" + count);
-        if (measure.isTime()) {
-          return oneWay(size, run(port, latency(), options));
-        }
-        List<String> all = new ArrayList<>(options);
-        all.addAll(List.of("-t", "" + UNACKNOWLEDGED));
-        return Outcome.rate(messagesPerSecond(size, run(port, bandwidth(), all)));
+    return (measure, size, count) -> {
+      List<String> options = List.of("-s", "" + size, "-n", "" + count);
+      if (measure.isTime()) {
+        return oneWay(size, run(port, latency(), options));
       }
-
-      @Override
-      public void close() {
-        // each run has ended its processes
-      }
+      List<String> all = new ArrayList<>(options);
+      all.addAll(List.of("-t", "" + UNACKNOWLEDGED));
+      return Outcome.rate(messagesPerSecond(size, run(port, bandwidth(), all)));
     };
   }
 

@@ -33,13 +33,11 @@ final class Program {
 
   private Program() {}
 
-  /** Returns whether there is a program of that name. */
   static boolean exists(String name) {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
   }
 
-  /** Returns a TCP port that is currently free. */
   static int freePort() {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
@@ -60,13 +58,7 @@ final class Program {
     return all;
   }
 
-  /**
-   * Runs both processes.
-   *
-   * @param environment variables to add to both
-   * @param port the server's port
-   * @return the client's output
-   */
+  /** Runs both processes, and returns the output of the client's. */
   static List<String> measure(
       Map<String, String> environment, int port, List<String> server, List<String> client) {
     ProcessBuilder builder = new ProcessBuilder(server);
@@ -187,7 +179,6 @@ final class Program {
     return lastOf(lines.stream().filter(line -> !line.isBlank())).orElse("no output");
   }
 
-  /** Returns the last element. */
   static Optional<String> lastOf(Stream<String> lines) {
     return lines.reduce((before, last) -> last);
   }

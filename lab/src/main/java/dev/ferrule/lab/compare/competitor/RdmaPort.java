@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare.competitor;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
+import dev.ferrule.lab.evaluate.SystemFiles;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * The device's parameters for perftest.
- *
- * @param device its name
- * @param gid the index of the GID
- * @param address the IPv4 address of that GID
+ * The device's parameters for perftest: its name, the index of a GID, and the IPv4 address of that.
  */
 record RdmaPort(String device, int gid, String address) {
 
@@ -30,49 +26,27 @@ record RdmaPort(String device, int gid, String address) {
   }
 
   static Optional<RdmaPort> first(Path devices) {
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(devices)) {
-      for (Path device : found) {
-        Path port = device.resolve("ports/1");
-        try (DirectoryStream<Path> gids = Files.newDirectoryStream(port.resolve("gids"))) {
-          for (Path gid : gids) {
-            String index = gid.getFileName().toString();
-            Optional<String> address = address(read(gid));
-            if (address.isPresent()
-                && read(port.resolve("gid_attrs/types").resolve(index)).equals(ROCE_V2)) {
-              return Optional.of(
-                  new RdmaPort(
-                      device.getFileName().toString(), Integer.parseInt(index), address.get()));
-            }
-          }
-        }
-      }
-    } catch (IOException e) {
-      return Optional.empty(); // no RDMA
-    }
-    return Optional.empty();
+    return SystemFiles.list(devices, "*").stream()
+        .flatMap(device ->
+            SystemFiles.list(device.resolve("ports/1/gids"), "*").stream()
+                .flatMap(gid -> of(device, gid).stream()))
+        .findFirst();
   }
 
-  private static Optional<String> address(String gid) {
-    if (!gid.startsWith(IPV4_PREFIX)) {
-      return Optional.empty();
-    }
+  private static Optional<RdmaPort> of(Path device, Path gid) {
+    String index = gid.getFileName().toString();
+    Path type = device.resolve("ports/1/gid_attrs/types").resolve(index);
+    return SystemFiles.text(gid) // an error for an unused entry
+        .filter(text -> text.startsWith(IPV4_PREFIX))
+        .filter(text -> SystemFiles.text(type).filter(ROCE_V2::equals).isPresent())
+        .map(text ->
+            new RdmaPort(device.getFileName().toString(), Integer.parseInt(index), address(text)));
+  }
+
+  private static String address(String gid) {
     byte[] bytes = HexFormat.of().parseHex(gid.substring(IPV4_PREFIX.length()).replace(":", ""));
-    return Optional.of(
-        (bytes[0] & 0xff)
-            + "."
-            + (bytes[1] & 0xff)
-            + "."
-            + (bytes[2] & 0xff)
-            + "."
-            + (bytes[3] & 0xff));
-  }
-
-  /** Reads a file; the kernel answers a read of an unused entry with an error. */
-  private static String read(Path file) {
-    try {
-      return Files.readString(file).strip();
-    } catch (IOException e) {
-      return "";
-    }
+    return IntStream.range(0, bytes.length)
+        .mapToObj(i -> String.valueOf(bytes[i] & 0xff))
+        .collect(Collectors.joining("."));
   }
 }

@@ -34,19 +34,13 @@ import java.util.function.Consumer;
  */
 final class Side {
 
-  /**
-   * The first argument of the server's process, followed by a transport, a {@link Mode} and an
-   * empty directory.
-   */
+  /** The role of the server's process, which gets an empty directory. */
   static final String SERVE = "serve";
 
-  /**
-   * The first argument of the client's process, followed by a transport, a {@link Mode} and an
-   * address.
-   */
+  /** The role of the client's process, which gets the server's address. */
   static final String CONNECT = "connect";
 
-  /** The first argument of a process that is both; the others are those of a server. */
+  /** The role of a process that is both, which gets a directory. */
   static final String SERVE_AND_CONNECT = "serve-and-connect";
 
   private static final String DONE = "done";
@@ -67,10 +61,8 @@ final class Side {
   }
 
   /**
-   * Runs one side.
-   *
-   * @param arguments {@link #SERVE}, {@link #CONNECT} or {@link #SERVE_AND_CONNECT}, a transport's
-   *     name, a mode, a directory or address
+   * Runs one side; the arguments are a role, a transport's name, a mode, and a directory or
+   * address.
    */
   public static void main(String[] arguments) {
     Side side = new Side(TransportsUnderTest.named(arguments[1]), Mode.valueOf(arguments[2]));
@@ -111,7 +103,7 @@ final class Side {
     BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
     Transport transport = underTest.connect(mode, address, null);
     readOrders(List.of(orders), () -> {});
-    carryOutOrders(orders, transport);
+    work(pinning.client(0), () -> measureOrders(orders, transport));
   }
 
   private void serveAndConnect(Path directory) {
@@ -127,7 +119,7 @@ final class Side {
             guard(() ->
                 work(pinning.server(0), () -> serveOrders(ofServer, listening, server, () -> {}))));
     ChildProcess.answer(out, listening.address());
-    carryOutOrders(ofClient, client);
+    work(pinning.client(0), () -> measureOrders(ofClient, client));
   }
 
   private static Object serveOrders(
@@ -143,21 +135,16 @@ final class Side {
       } else if (measure == Measure.WAKE_UP) {
         Loops.blockingEcho(transport, order.count(), order.size());
       } else if (measure.mode() == Mode.SEVERAL_SENDERS) {
-        Loops.sinkOfSeveral(transport, each(order) * measure.senders());
+        Loops.sinkOfSeveral(transport, each(order) * measure.senders(), System::nanoTime);
       } else {
-        Loops.sink(transport, order.count());
+        Loops.sink(transport, order.count(), System::nanoTime);
       }
       done.run();
     }
   }
 
-  /** Returns the number of messages of each sender. */
   private static long each(Order order) {
     return Math.max(1, order.count() / order.measure().senders());
-  }
-
-  private void carryOutOrders(BlockingQueue<Order> orders, Transport transport) {
-    work(pinning.client(0), () -> measureOrders(orders, transport));
   }
 
   private Object measureOrders(BlockingQueue<Order> orders, Transport transport)
@@ -227,24 +214,22 @@ final class Side {
    * another thread may be processing a message, and unmapping its memory would crash the JVM.
    */
   private void readOrders(List<BlockingQueue<Order>> queues, Runnable atEnd) {
-    Thread reader =
-        new Thread(
-            () -> {
-              try (BufferedReader in =
-                  new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-                for (String line = in.readLine(); line != null; line = in.readLine()) {
-                  Order order = Order.parse(line);
-                  queues.forEach(orders -> orders.add(order));
-                }
-                atEnd.run();
-                Runtime.getRuntime().halt(ExitCode.OK);
-              } catch (Throwable e) {
-                problems.accept(e.toString());
-                Runtime.getRuntime().halt(ExitCode.FAILED);
-              }
-            },
-            "ferrule-orders");
-    reader.setDaemon(true);
-    reader.start();
+    Thread.ofPlatform()
+        .daemon()
+        .name("ferrule-orders")
+        .start(() -> {
+          try (BufferedReader in =
+              new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+              Order order = Order.parse(line);
+              queues.forEach(orders -> orders.add(order));
+            }
+            atEnd.run();
+            Runtime.getRuntime().halt(ExitCode.OK);
+          } catch (Throwable e) {
+            problems.accept(e.toString());
+            Runtime.getRuntime().halt(ExitCode.FAILED);
+          }
+        });
   }
 }

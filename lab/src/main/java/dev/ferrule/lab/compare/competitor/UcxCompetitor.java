@@ -4,6 +4,7 @@ package dev.ferrule.lab.compare.competitor;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,9 +25,6 @@ public final class UcxCompetitor implements Competitor {
 
   private static final String SLEEP = "sleep";
 
-  /** Creates a competitor, whether or not the program is available. */
-  public UcxCompetitor() {}
-
   @Override
   public String name() {
     return "ucx";
@@ -38,12 +36,8 @@ public final class UcxCompetitor implements Competitor {
         Program.exists("ucx_info")
             ? Program.output(ENVIRONMENT, List.of("ucx_info", "-v")).get(0)
             : "";
-    return "UCX "
-        + version.replaceAll("[^0-9.]", "")
-        + ", ucp_am_lat and ucp_am_bw, -E "
-        + SLEEP
-        + " for wake-up, UCX_TLS="
-        + TRANSPORTS;
+    return "UCX %s, ucp_am_lat and ucp_am_bw, -E %s for wake-up, UCX_TLS=%s"
+        .formatted(version.replaceAll("[^0-9.]", ""), SLEEP, TRANSPORTS);
   }
 
   @Override
@@ -70,53 +64,23 @@ public final class UcxCompetitor implements Competitor {
 
   @Override
   public BenchmarkRun start(Mode mode, Consumer<String> problems) {
-    return new Runs();
+    // both sides of a wake-up sleep until a message arrives: half a round trip includes one wake-up
+    return (measure, size, count) ->
+        switch (measure) {
+          case LATENCY -> oneWay(run("ucp_am_lat", POLL, size, count));
+          case WAKE_UP -> oneWay(run("ucp_am_lat", SLEEP, size, count));
+          default -> Outcome.rate(messagesPerSecond(run("ucp_am_bw", POLL, size, count)));
+        };
   }
 
-  private static final class Runs implements BenchmarkRun {
-
-    /**
-     * Measures once. For a wake-up both sides sleep until a message arrives, so half a round trip
-     * includes one wake-up.
-     */
-    @Override
-    public Outcome measure(Measure measure, int size, int count) {
-      return switch (measure) {
-        case LATENCY -> oneWay(run("ucp_am_lat", POLL, size, count));
-        case WAKE_UP -> oneWay(run("ucp_am_lat", SLEEP, size, count));
-        default -> Outcome.rate(messagesPerSecond(run("ucp_am_bw", POLL, size, count)));
-      };
-    }
-
-    private static List<String> run(String test, String wait, int size, int count) {
-      int port = Program.freePort();
-      return Program.measure(
-          ENVIRONMENT,
-          port,
-          Program.pinned(false, List.of(PROGRAM, "-p", "" + port)),
-          Program.pinned(
-              true,
-              List.of(
-                  PROGRAM,
-                  "-p",
-                  "" + port,
-                  "-t",
-                  test,
-                  "-E",
-                  wait,
-                  "-s",
-                  "" + size,
-                  "-n",
-                  "" + count,
-                  "-f",
-                  "-v",
-                  "127.0.0.1")));
-    }
-
-    @Override
-    public void close() {
-      // each run has ended its processes
-    }
+  private static List<String> run(String test, String wait, int size, int count) {
+    int port = Program.freePort();
+    List<String> server = List.of(PROGRAM, "-p", "" + port);
+    List<String> client = new ArrayList<>(server);
+    client.addAll(List.of("-t", test, "-E", wait, "-s", "" + size, "-n", "" + count));
+    client.addAll(List.of("-f", "-v", "127.0.0.1"));
+    return Program.measure(
+        ENVIRONMENT, port, Program.pinned(false, server), Program.pinned(true, client));
   }
 
   /** Parses the output of {@code ucp_am_lat -f -v}, which halves round trips itself. */

@@ -47,10 +47,9 @@ final class ConcurrencySide {
   }
 
   /**
-   * Runs one side.
-   *
-   * @param arguments the transport's name, the workload, the messages' length, {@link #SERVER} with
-   *     a directory or {@link #CLIENT} with an address, and the number of accepting threads
+   * Runs one side. The arguments are the transport's name, the workload, the messages' length,
+   * {@link #SERVER} with a directory or {@link #CLIENT} with an address, and the number of
+   * accepting threads.
    */
   public static void main(String[] arguments) {
     try {
@@ -65,7 +64,9 @@ final class ConcurrencySide {
   private static void run(String[] arguments) throws IOException, InterruptedException {
     ConcurrencySide side =
         new ConcurrencySide(
-            named(arguments[0]), Workload.valueOf(arguments[1]), Integer.parseInt(arguments[2]));
+            TransportsUnderTest.named(arguments[0], TransportsUnderTest.concurrent()),
+            Workload.valueOf(arguments[1]),
+            Integer.parseInt(arguments[2]));
     String where = arguments[4];
     if (arguments[3].equals(SERVER)) {
       where = side.serve(Path.of(where), Integer.parseInt(arguments[5]));
@@ -82,13 +83,6 @@ final class ConcurrencySide {
         }
       }
     }
-  }
-
-  static TransportUnderTest named(String name) {
-    return TransportsUnderTest.concurrent().stream()
-        .filter(transport -> transport.name().equals(name))
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
   }
 
   private String serve(Path directory, int acceptors) {
@@ -141,8 +135,6 @@ final class ConcurrencySide {
   /**
    * Answers the number of messages received per second, in total and from the slowest connection; 0
    * without connections.
-   *
-   * @param millis the duration of the count
    */
   private void measure(long millis) throws InterruptedException {
     long[] before = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();

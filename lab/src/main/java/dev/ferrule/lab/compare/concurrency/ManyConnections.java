@@ -114,23 +114,10 @@ public final class ManyConnections implements Callable<Integer> {
 
   private ManyConnections() {}
 
-  /**
-   * Runs the command and ends the process.
-   *
-   * @param arguments the command line
-   */
   public static void main(String[] arguments) {
     CommandRunner.exit(new ManyConnections(), NAME, PROGRAM, arguments);
   }
 
-  /**
-   * Runs the command within this process.
-   *
-   * @param out receives the results, a line for each
-   * @param err receives problems
-   * @param arguments the command line
-   * @return its exit code
-   */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return CommandRunner.run(
         new ManyConnections(), NAME, PROGRAM, out, err, Main.Look.PLAIN, arguments);
@@ -138,7 +125,9 @@ public final class ManyConnections implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    List<TransportUnderTest> transports = transports();
+    List<TransportUnderTest> transports =
+        CommandRunner.chosen(
+            spec, only, TransportsUnderTest.concurrent(), TransportUnderTest::name);
     checkNumbers();
     out()
         .printf(
@@ -165,20 +154,6 @@ public final class ManyConnections implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private List<TransportUnderTest> transports() {
-    List<TransportUnderTest> all = TransportsUnderTest.concurrent();
-    if (only == null) {
-      return all;
-    }
-    List<String> names = all.stream().map(TransportUnderTest::name).toList();
-    for (String name : only) {
-      if (!names.contains(name)) {
-        throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
-      }
-    }
-    return all.stream().filter(transport -> only.contains(transport.name())).toList();
-  }
-
   private void checkNumbers() {
     for (int count : processes) {
       if (count < 1 || count > 2) {
@@ -192,12 +167,8 @@ public final class ManyConnections implements Callable<Integer> {
     checkPositive("--seconds", seconds);
     if (size < Transport.SHORTEST || size > Transport.LONGEST) {
       throw usage(
-          "--size must be "
-              + Transport.SHORTEST
-              + " to "
-              + Transport.LONGEST
-              + " bytes, not "
-              + size);
+          "--size must be %s to %s bytes, not %s"
+              .formatted(Transport.SHORTEST, Transport.LONGEST, size));
     }
   }
 
@@ -222,12 +193,10 @@ public final class ManyConnections implements Callable<Integer> {
     try (ChildProcess server =
         side(transport, workload, ConcurrencySide.SERVER, directory.toString())) {
       String address = server.awaitAnswer(START_TIMEOUT);
-      if (processCount == 1) {
-        measure(workload, 1, count, transport, server, server);
-      } else {
-        try (ChildProcess client = side(transport, workload, ConcurrencySide.CLIENT, address)) {
-          measure(workload, 2, count, transport, server, client);
-        }
+      try (@Nullable ChildProcess client =
+          processCount == 1 ? null : side(transport, workload, ConcurrencySide.CLIENT, address)) {
+        ChildProcess ofClients = client == null ? server : client;
+        measure(workload, processCount, count, transport, server, ofClients);
       }
     } finally {
       FreshAddress.remove(directory);

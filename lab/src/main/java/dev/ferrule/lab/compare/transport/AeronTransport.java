@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * half a term beyond what has been received. It does so every 0.1 ms or less, which costs the
  * spinning threads little; long terms have room for what is sent meanwhile, short ones may not.
  */
-final class AeronTransport implements TransportUnderTest {
+final class AeronTransport extends TransportUnderTest {
 
   private static final String CHANNEL = "aeron:ipc";
   private static final int STREAMS_OF_CONNECTION = 2; // client to server, and server to client
@@ -39,46 +39,26 @@ final class AeronTransport implements TransportUnderTest {
   private static final int MESSAGES_OF_TERM = 8; // of Aeron's maximum length
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private final String name;
   private final int termBytes;
   private final int driverMicros;
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicInteger connected = new AtomicInteger();
 
   /**
-   * Creates a transport.
-   *
-   * @param name its name
-   * @param termBytes the length of each term, a power of two from 64 KiB
-   * @param driverMicros how long the idle media driver sleeps
+   * Creates a transport with terms of a power of two from 64 KiB, whose media driver sleeps when it
+   * is idle.
    */
   AeronTransport(String name, int termBytes, int driverMicros) {
-    this.name = name;
+    super(
+        name,
+        "Aeron "
+            + Aeron.class.getPackage().getImplementationVersion()
+            + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with"
+            + " tryClaim, terms of %s KiB, driver idle for %s µs"
+                .formatted(termBytes >> 10, driverMicros),
+        Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS)); // it cannot block a receiver
     this.termBytes = termBytes;
     this.driverMicros = driverMicros;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String version() {
-    return "Aeron "
-        + Aeron.class.getPackage().getImplementationVersion()
-        + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with tryClaim,"
-        + " terms of "
-        + (termBytes >> 10)
-        + " KiB, driver idle for "
-        + driverMicros
-        + " µs";
-  }
-
-  /** Aeron cannot block a receiver. */
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
   }
 
   @Override
@@ -201,36 +181,23 @@ final class AeronTransport implements TransportUnderTest {
 
     private final String directory;
     private final Publication outgoing;
-    private final Claims sender;
     private final Subscription subscription;
     private final Image incoming;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(Mode mode, String directory, int in, int out, @Nullable Consumer<byte[]> witness) {
-      super(mode);
-      this.witness = witness;
-      this.directory = directory;
       Aeron aeron = SharedClient.retain(directory);
-      outgoing =
+      Publication publication =
           mode == Mode.SEVERAL_SENDERS
               ? aeron.addPublication(CHANNEL, out)
               : aeron.addExclusivePublication(CHANNEL, out);
-      sender = new Claims(outgoing);
+      super(mode, witness, () -> new Claims(publication));
+      this.directory = directory;
+      outgoing = publication;
       subscription = aeron.addSubscription(CHANNEL, in);
       while (subscription.imageCount() == 0) {
         LockSupport.parkNanos(LOOK_NANOS); // until the peer's publication exists
       }
       incoming = subscription.imageAtIndex(0);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Claims(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Agrona's ring buffer for one producer and one consumer, or for several producers; one in a mapped
  * file for each direction.
  */
-final class AgronaTransport implements TransportUnderTest {
+final class AgronaTransport extends TransportUnderTest {
 
   private static final String TO_SERVER = "to-server";
   private static final String TO_CLIENT = "to-client";
@@ -29,24 +29,15 @@ final class AgronaTransport implements TransportUnderTest {
   /** Small enough for a processor's cache, and large enough for thousands of short messages. */
   private static final int CAPACITY_BYTES = 1 << 20;
 
-  @Override
-  public String name() {
-    return "agrona";
-  }
-
-  @Override
-  public String version() {
-    return "Agrona "
-        + OneToOneRingBuffer.class.getPackage().getImplementationVersion()
-        + ", OneToOneRingBuffer, or ManyToOneRingBuffer for several senders, of "
-        + (CAPACITY_BYTES >> 10)
-        + " KiB, tryClaim and commit, read";
-  }
-
-  /** Agrona cannot block a receiver. */
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
+  AgronaTransport() {
+    super(
+        "agrona",
+        "Agrona %s, OneToOneRingBuffer, or ManyToOneRingBuffer for several senders, of %s KiB,"
+                .formatted(
+                    OneToOneRingBuffer.class.getPackage().getImplementationVersion(),
+                    CAPACITY_BYTES >> 10)
+            + " tryClaim and commit, read",
+        Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS)); // it cannot block a receiver
   }
 
   @Override
@@ -71,18 +62,13 @@ final class AgronaTransport implements TransportUnderTest {
     private final MappedByteBuffer incomingFile;
     private final MappedByteBuffer outgoingFile;
     private final RingBuffer incoming;
-    private final RingBuffer outgoing;
-    private final Claims sender;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(Mode mode, Path directory, String in, String out, @Nullable Consumer<byte[]> witness) {
-      super(mode);
-      this.witness = witness;
+      MappedByteBuffer outgoing = IoUtil.mapExistingFile(directory.resolve(out).toFile(), out);
+      super(mode, witness, () -> new Claims(ring(mode, outgoing)));
+      outgoingFile = outgoing;
       incomingFile = IoUtil.mapExistingFile(directory.resolve(in).toFile(), in);
-      outgoingFile = IoUtil.mapExistingFile(directory.resolve(out).toFile(), out);
       incoming = ring(mode, incomingFile);
-      outgoing = ring(mode, outgoingFile);
-      sender = new Claims(outgoing);
     }
 
     private static RingBuffer ring(Mode mode, MappedByteBuffer file) {
@@ -90,16 +76,6 @@ final class AgronaTransport implements TransportUnderTest {
       return mode == Mode.SEVERAL_SENDERS
           ? new ManyToOneRingBuffer(memory)
           : new OneToOneRingBuffer(memory);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Claims(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

@@ -20,29 +20,18 @@ import org.jspecify.annotations.Nullable;
  * processes. It holds the value and its writer, so the two sides alternate; only these 8 bytes are
  * transferred, regardless of the message length.
  */
-final class CacheLineTransport implements TransportUnderTest {
+final class CacheLineTransport extends TransportUnderTest {
 
   private static final String FILE = "line";
   private static final int LINE_BYTES = 64;
 
-  @Override
-  public String name() {
-    return TransportsUnderTest.FLOOR;
-  }
-
-  @Override
-  public String version() {
-    return "one cache line, bounced";
+  CacheLineTransport() {
+    super(TransportsUnderTest.FLOOR, "one cache line, bounced", Set.of(Mode.ONE_SENDER));
   }
 
   @Override
   public boolean hasRate() {
     return false;
-  }
-
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.ONE_SENDER);
   }
 
   @Override
@@ -64,8 +53,7 @@ final class CacheLineTransport implements TransportUnderTest {
   private static final class Line implements Transport {
 
     static final long CLIENT = 1;
-    static final long SERVER =
-        0; // as if the server had written the zeros that the file begins with
+    static final long SERVER = 0; // as if it had written the zeros that the file begins with
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 

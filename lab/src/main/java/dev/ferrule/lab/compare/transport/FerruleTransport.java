@@ -19,12 +19,11 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One of Ferrule's own transports, with default options except the wait strategy. */
-final class FerruleTransport implements TransportUnderTest {
+final class FerruleTransport extends TransportUnderTest {
 
   private final String scheme;
   private final WaitStrategy wait;
@@ -35,8 +34,24 @@ final class FerruleTransport implements TransportUnderTest {
   }
 
   FerruleTransport(String scheme, WaitStrategy wait) {
+    super(
+        wait == WaitStrategy.SPIN ? scheme : scheme + "-" + wait.name().toLowerCase(Locale.ROOT),
+        "Ferrule "
+            + VersionProvider.version()
+            + ", send, poll"
+            + (wait == WaitStrategy.SPIN ? "" : ", receive")
+            + "; stage of copies and flush for batches"
+            + (isOurs(scheme) ? "; a sender by newSender for each thread" : "")
+            + "; wait=block and receive for wake-up",
+        isOurs(scheme)
+            ? EnumSet.allOf(Mode.class)
+            : EnumSet.of(Mode.ONE_SENDER, Mode.BLOCKED_RECEIVER));
     this.scheme = scheme;
     this.wait = wait;
+  }
+
+  private static boolean isOurs(String scheme) {
+    return scheme.equals(TransportsUnderTest.OURS);
   }
 
   private WaitStrategy strategy(Mode mode) {
@@ -46,29 +61,6 @@ final class FerruleTransport implements TransportUnderTest {
   /** Returns the options. Over RDMA every receive buffer has the size of the longest message. */
   private String options(Mode mode) {
     return "?wait=" + strategy(mode).name().toLowerCase(Locale.ROOT) + "&maxMessage=16KiB";
-  }
-
-  @Override
-  public Set<Mode> modes() {
-    return scheme.equals(TransportsUnderTest.OURS)
-        ? EnumSet.allOf(Mode.class)
-        : EnumSet.of(Mode.ONE_SENDER, Mode.BLOCKED_RECEIVER);
-  }
-
-  @Override
-  public String name() {
-    return wait == WaitStrategy.SPIN ? scheme : scheme + "-" + wait.name().toLowerCase(Locale.ROOT);
-  }
-
-  @Override
-  public String version() {
-    return "Ferrule "
-        + VersionProvider.version()
-        + ", send, poll"
-        + (wait == WaitStrategy.SPIN ? "" : ", receive")
-        + "; stage of copies and flush for batches"
-        + (modes().contains(Mode.SEVERAL_SENDERS) ? "; a sender by newSender for each thread" : "")
-        + "; wait=block and receive for wake-up";
   }
 
   @Override
@@ -93,7 +85,7 @@ final class FerruleTransport implements TransportUnderTest {
   }
 
   private String where(Path directory) {
-    if (scheme.equals(TransportsUnderTest.OURS)) {
+    if (isOurs(scheme)) {
       return scheme + "://" + directory.toUri().getRawPath();
     }
     return FreshAddress.of(ConfiguredAddress.requiredProvider(scheme), Optional.empty())
@@ -116,38 +108,14 @@ final class FerruleTransport implements TransportUnderTest {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private final Connection connection;
-    private final Sender sender;
     private final Receiver receiver;
-    private final @Nullable Consumer<byte[]> witness;
     private final boolean waits;
-    private final MemorySegment payload = MemorySegment.ofBuffer(Payload.longest());
 
     End(Connection connection, Mode mode, @Nullable Consumer<byte[]> witness, WaitStrategy wait) {
-      super(mode);
+      super(mode, witness, () -> new Copies(connection.sender()));
       this.connection = connection;
-      this.witness = witness;
       this.waits = wait != WaitStrategy.SPIN;
-      sender = connection.sender();
       receiver = connection.receiver();
-    }
-
-    /** Waits for buffer space instead of returning false. */
-    @Override
-    public boolean trySend(long value, int length) {
-      payload.set(LONG, 0, value);
-      sender.send(payload, 0, length);
-      return true;
-    }
-
-    /** Waits for buffer space instead of sending less. */
-    @Override
-    public int trySendBatch(long first, int count, int length) {
-      for (int i = 0; i < count; i++) {
-        payload.set(LONG, 0, first + i);
-        sender.stage(payload, 0, length);
-      }
-      sender.flush();
-      return count;
     }
 
     @Override
@@ -186,7 +154,7 @@ final class FerruleTransport implements TransportUnderTest {
     }
   }
 
-  /** Sends copies by a sender of its own. Waits for buffer space. */
+  /** Sends copies. Waits for buffer space instead of returning false, or sending less. */
   private static final class Copies implements MessageSender {
 
     private final Sender sender;
@@ -201,6 +169,16 @@ final class FerruleTransport implements TransportUnderTest {
       payload.set(End.LONG, 0, value);
       sender.send(payload, 0, length);
       return true;
+    }
+
+    @Override
+    public int trySendBatch(long first, int count, int length) {
+      for (int i = 0; i < count; i++) {
+        payload.set(End.LONG, 0, first + i);
+        sender.stage(payload, 0, length);
+      }
+      sender.flush();
+      return count;
     }
 
     @Override

@@ -5,10 +5,8 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
- * The server's side of a transport with files in a directory, which is not notified of clients.
- *
- * @param directory the directory of the files
- * @param end creates the server's end
+ * The server's side of a transport with files in a directory, which its creator removes, and which
+ * is not notified of clients.
  */
 record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
 
@@ -20,10 +18,5 @@ record InDirectory(Path directory, Supplier<Transport> end) implements Listening
   @Override
   public Transport accept() {
     return end.get();
-  }
-
-  @Override
-  public void close() {
-    // the directory's creator removes it
   }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * filled by its sender, whose reference is passed through the queue. Reusing arrays is slower:
  * their lines have to come back from the receiver's cache.
  */
-final class JctoolsTransport implements TransportUnderTest {
+final class JctoolsTransport extends TransportUnderTest {
 
   private static final int CAPACITY = 4096; // about as many messages of 64 bytes as 256 KiB hold
 
@@ -30,18 +30,12 @@ final class JctoolsTransport implements TransportUnderTest {
 
   private @Nullable Queues queues;
 
-  @Override
-  public String name() {
-    return "jctools";
-  }
-
-  @Override
-  public String version() {
-    return "JCTools "
-        + libraryVersion()
-        + ", MpscArrayQueue of "
-        + CAPACITY
-        + " references to new arrays, offer, drain, within one process";
+  JctoolsTransport() {
+    super(
+        "jctools",
+        "JCTools %s, MpscArrayQueue of %s references to new arrays, offer, drain, within one process"
+            .formatted(libraryVersion(), CAPACITY),
+        Set.of(Mode.SEVERAL_SENDERS)); // for several producers; it cannot block a receiver
   }
 
   /** Reads the version from the properties: the manifest has none that a package could report. */
@@ -55,12 +49,6 @@ final class JctoolsTransport implements TransportUnderTest {
       throw new UncheckedIOException(e);
     }
     return properties.getProperty("version", "of unknown version");
-  }
-
-  /** It is a queue for several producers, and cannot block a receiver. */
-  @Override
-  public Set<Mode> modes() {
-    return Set.of(Mode.SEVERAL_SENDERS);
   }
 
   @Override
@@ -88,30 +76,14 @@ final class JctoolsTransport implements TransportUnderTest {
       implements MessagePassingQueue.Consumer<byte[]> {
 
     private final MpscArrayQueue<byte[]> incoming;
-    private final MpscArrayQueue<byte[]> outgoing;
-    private final FreshArrays sender;
-    private final @Nullable Consumer<byte[]> witness;
 
     End(
         Mode mode,
         MpscArrayQueue<byte[]> incoming,
         MpscArrayQueue<byte[]> outgoing,
         @Nullable Consumer<byte[]> witness) {
-      super(mode);
+      super(mode, witness, () -> new FreshArrays(outgoing));
       this.incoming = incoming;
-      this.outgoing = outgoing;
-      this.witness = witness;
-      sender = new FreshArrays(outgoing);
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new FreshArrays(outgoing);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return sender.trySend(value, length);
     }
 
     @Override

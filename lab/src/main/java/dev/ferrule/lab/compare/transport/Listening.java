@@ -7,11 +7,7 @@ public interface Listening extends AutoCloseable {
   /** {@return the address for {@link TransportUnderTest#connect}, in one line} */
   String address();
 
-  /**
-   * Waits for the client.
-   *
-   * @return the server's end, which must be closed before this
-   */
+  /** Waits for the client; the server's end must be closed before this. */
   Transport accept();
 
   /**
@@ -24,5 +20,5 @@ public interface Listening extends AutoCloseable {
   default void resume() {}
 
   @Override
-  void close();
+  default void close() {}
 }

@@ -5,14 +5,23 @@ package dev.ferrule.lab.compare.transport;
 public interface MessageSender extends AutoCloseable {
 
   /**
-   * Sends a message, unless the transport is full. All transports copy the pattern from memory of
-   * their own, as a program would copy its data.
-   *
-   * @param value the message's first 8 bytes
-   * @param length its length in bytes, from {@link Transport#SHORTEST} to {@link Transport#LONGEST}
-   * @return false if there is no buffer space now; true once the message is sent
+   * Sends a message that begins with a value; returns false if there is no buffer space now. All
+   * transports copy the pattern from memory of their own, as a program would copy its data.
    */
   boolean trySend(long value, int length);
+
+  /**
+   * Sends up to {@link Transport#LARGEST_BATCH} messages together, whose values begin with {@code
+   * first}, with the transport's call for batches; returns how many, as there may be no space for
+   * the rest. A transport without such a call sends them one by one.
+   */
+  default int trySendBatch(long first, int count, int length) {
+    int sent = 0;
+    while (sent < count && trySend(first + sent, length)) {
+      sent++;
+    }
+    return sent;
+  }
 
   /** Gives back what the sender has taken of the transport, if anything. */
   @Override

@@ -12,9 +12,8 @@ public final class Payload {
   private Payload() {}
 
   /**
-   * Returns the longest message, of which shorter ones are a prefix; its value is 0.
-   *
-   * @return a direct buffer in native byte order
+   * Returns the longest message in a direct buffer, in native byte order; shorter ones are a
+   * prefix. Its value is 0.
    */
   public static ByteBuffer longest() {
     ByteBuffer buffer = ByteBuffer.allocateDirect(Transport.LONGEST).order(ByteOrder.nativeOrder());
@@ -24,13 +23,6 @@ public final class Payload {
     return buffer;
   }
 
-  /**
-   * Returns a message.
-   *
-   * @param value the first 8 bytes
-   * @param length its length in bytes
-   * @return the bytes
-   */
   public static byte[] bytes(long value, int length) {
     byte[] bytes = new byte[length];
     longest().putLong(0, value).get(0, bytes);

@@ -18,18 +18,11 @@ public final class SenderSequences {
   private long wrongValue;
   private long expectedInstead;
 
-  /** Creates a check that expects the first message of each thread. */
   public SenderSequences() {
     restart();
   }
 
-  /**
-   * Returns the value of a message.
-   *
-   * @param sender the sending thread, from 0
-   * @param number the number of its message, from 0
-   * @return the value
-   */
+  /** Returns the value of a sender's message; both are numbered from 0. */
   public static long value(int sender, long number) {
     return (long) sender << SENDER_SHIFT | number;
   }
@@ -42,7 +35,6 @@ public final class SenderSequences {
     isWrong = false;
   }
 
-  /** Handles the value of a received message. */
   void accept(long value) {
     int sender = (int) (value >>> SENDER_SHIFT) & (MOST_SENDERS - 1);
     long wanted = expected[sender];
@@ -54,18 +46,12 @@ public final class SenderSequences {
     expected[sender] = wanted + 1;
   }
 
-  /**
-   * Checks that all messages so far were right.
-   *
-   * @throws IllegalStateException if one was not
-   */
+  /** Throws an {@link IllegalStateException} if any message so far was wrong. */
   public void check() {
     if (isWrong) {
       throw new IllegalStateException(
-          "a message was lost, duplicated or reordered: "
-              + describe(wrongValue)
-              + " arrived instead of "
-              + describe(expectedInstead));
+          "a message was lost, duplicated or reordered: %s arrived instead of %s"
+              .formatted(describe(wrongValue), describe(expectedInstead)));
     }
   }
 

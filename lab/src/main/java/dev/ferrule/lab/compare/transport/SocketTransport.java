@@ -16,7 +16,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.EnumSet;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * and one for all available messages when reading. Each message is preceded by its length. Several
  * sending threads take a lock, as a write may be partial.
  */
-final class SocketTransport implements TransportUnderTest {
+final class SocketTransport extends TransportUnderTest {
 
   private static final String FILE = "socket";
   private static final int HEADER_BYTES = Integer.BYTES;
@@ -33,29 +32,16 @@ final class SocketTransport implements TransportUnderTest {
   private final StandardProtocolFamily family;
 
   SocketTransport(StandardProtocolFamily family) {
+    super(
+        isUnix(family) ? "unix" : "tcp",
+        "java.nio SocketChannel of Java %s, blocking, %s, one write for each batch"
+            .formatted(Runtime.version(), isUnix(family) ? "Unix domain" : "loopback, TCP_NODELAY"),
+        EnumSet.allOf(Mode.class));
     this.family = family;
   }
 
-  private boolean isUnix() {
+  private static boolean isUnix(StandardProtocolFamily family) {
     return family == StandardProtocolFamily.UNIX;
-  }
-
-  @Override
-  public String name() {
-    return isUnix() ? "unix" : "tcp";
-  }
-
-  @Override
-  public String version() {
-    return "java.nio SocketChannel of Java "
-        + Runtime.version()
-        + (isUnix() ? ", blocking, Unix domain" : ", blocking, loopback, TCP_NODELAY")
-        + ", one write for each batch";
-  }
-
-  @Override
-  public Set<Mode> modes() {
-    return EnumSet.allOf(Mode.class);
   }
 
   @Override
@@ -63,7 +49,7 @@ final class SocketTransport implements TransportUnderTest {
     try {
       ServerSocketChannel server = ServerSocketChannel.open(family);
       server.bind(
-          isUnix()
+          isUnix(family)
               ? UnixDomainSocketAddress.of(directory.resolve(FILE))
               : new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
       return new Server(mode, server, witness);
@@ -75,7 +61,7 @@ final class SocketTransport implements TransportUnderTest {
   @Override
   public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
     SocketAddress where =
-        isUnix()
+        isUnix(family)
             ? UnixDomainSocketAddress.of(address)
             : new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(address));
     try {
@@ -124,34 +110,15 @@ final class SocketTransport implements TransportUnderTest {
     private static final int READ_BYTES = 256 << 10;
 
     private final SocketChannel channel;
-    private final Writer writer;
-    private final @Nullable Consumer<byte[]> witness;
     private final ByteBuffer incoming =
         ByteBuffer.allocateDirect(READ_BYTES).order(ByteOrder.nativeOrder()).flip();
 
     End(Mode mode, SocketChannel channel, @Nullable Consumer<byte[]> witness) throws IOException {
-      super(mode);
+      super(mode, witness, () -> new Writer(channel));
       this.channel = channel;
-      this.writer = new Writer(channel);
-      this.witness = witness;
       if (channel.getRemoteAddress() instanceof InetSocketAddress) {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       }
-    }
-
-    @Override
-    public MessageSender newSender() {
-      return new Writer(channel);
-    }
-
-    @Override
-    public boolean trySend(long value, int length) {
-      return writer.trySend(value, length);
-    }
-
-    @Override
-    public int trySendBatch(long first, int count, int length) {
-      return writer.send(first, count, length);
     }
 
     @Override
@@ -223,12 +190,12 @@ final class SocketTransport implements TransportUnderTest {
 
     @Override
     public boolean trySend(long value, int length) {
-      send(value, 1, length);
+      trySendBatch(value, 1, length);
       return true;
     }
 
-    /** Sends messages with one write. */
-    int send(long first, int count, int length) {
+    @Override
+    public int trySendBatch(long first, int count, int length) {
       outgoing.clear();
       for (int i = 0; i < count; i++) {
         int start = i * (HEADER_BYTES + length) + HEADER_BYTES;

@@ -17,23 +17,6 @@ public interface Transport extends MessageSender, AutoCloseable {
   int LARGEST_BATCH = 64;
 
   /**
-   * Sends messages together, with the transport's call for batches. A transport without one sends
-   * them one by one until it is full.
-   *
-   * @param first the value of the first message; each further one is greater by 1
-   * @param count the number of messages, 1 to {@link #LARGEST_BATCH}
-   * @param length the length of each in bytes
-   * @return how many were sent; there is no buffer space for the rest now
-   */
-  default int trySendBatch(long first, int count, int length) {
-    int sent = 0;
-    while (sent < count && trySend(first + sent, length)) {
-      sent++;
-    }
-    return sent;
-  }
-
-  /**
    * {@return a sending half of this connection for a further thread, which may be used concurrently
    * with all others} Only in {@link Mode#SEVERAL_SENDERS}.
    */
@@ -42,21 +25,15 @@ public interface Transport extends MessageSender, AutoCloseable {
   }
 
   /**
-   * Receives messages that have arrived. A transport that can only block waits for the first.
-   *
-   * @param limit the maximum number to receive, at least 1
-   * @return the number received
+   * Receives up to a number of messages that have arrived, and returns how many. A transport that
+   * can only block waits for the first.
    */
   int poll(int limit);
 
   /** {@return the value of the last received message; 0 before the first} */
   long lastValue();
 
-  /**
-   * Returns the check of all received values. Only in {@link Mode#SEVERAL_SENDERS}.
-   *
-   * @return this end's check
-   */
+  /** Returns the check of all received values. Only in {@link Mode#SEVERAL_SENDERS}. */
   default SenderSequences sequences() {
     throw new UnsupportedOperationException("this connection has a single sender");
   }

@@ -7,54 +7,55 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A transport to compare, between two processes of one host. */
-public interface TransportUnderTest {
+public abstract class TransportUnderTest {
+
+  private final String name;
+  private final String version;
+  private final Set<Mode> modes;
 
   /**
-   * Returns the short name, for options and results.
+   * Creates a transport.
    *
-   * @return a word
+   * @param name a short name, for options and results
+   * @param version the library with its version, and how it is used
+   * @param modes the supported modes, at least one
    */
-  String name();
-
-  /**
-   * Returns the version measured.
-   *
-   * @return the library with its version, and how it is used
-   */
-  String version();
-
-  /** {@return whether several messages may be in flight: false if there is no rate to measure} */
-  default boolean hasRate() {
-    return true;
+  TransportUnderTest(String name, String version, Set<Mode> modes) {
+    this.name = name;
+    this.version = version;
+    this.modes = modes;
   }
 
-  /** {@return the supported modes, at least one} */
-  Set<Mode> modes();
+  public final String name() {
+    return name;
+  }
+
+  public final String version() {
+    return version;
+  }
+
+  public final Set<Mode> modes() {
+    return modes;
+  }
+
+  /** {@return whether several messages may be in flight: false if there is no rate to measure} */
+  public boolean hasRate() {
+    return true;
+  }
 
   /**
    * {@return whether both sides must be in one process: false if two processes can be connected}
    */
-  default boolean isWithinProcess() {
+  public boolean isWithinProcess() {
     return false;
   }
 
   /**
-   * Creates the server's side.
-   *
-   * @param mode how the connection will be used, one of {@link #modes}
-   * @param directory an empty directory for its files, visible to both sides
-   * @param witness receives a copy of each message that arrives; null for full speed
-   * @return the listener for the client
+   * Creates the server's side, with its files in an empty directory that both sides see. A witness
+   * receives a copy of each message that arrives; without it the transport is at full speed.
    */
-  Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
+  public abstract Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
 
-  /**
-   * Creates the client's side.
-   *
-   * @param mode the same as the server's
-   * @param address the server's {@link Listening#address}
-   * @param witness receives a copy of each message that arrives; null for full speed
-   * @return the client's end
-   */
-  Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness);
+  /** Creates the client's side, for the address that the server's {@link Listening} has. */
+  public abstract Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness);
 }

@@ -25,11 +25,7 @@ public final class TransportsUnderTest {
 
   private TransportsUnderTest() {}
 
-  /**
-   * Returns those over shared memory and the loopback, in the order of measurement.
-   *
-   * @return new instances without resources
-   */
+  /** Returns those over shared memory and the loopback, in the order of measurement. */
   public static List<TransportUnderTest> all() {
     return List.of(
         new CacheLineTransport(),
@@ -42,11 +38,7 @@ public final class TransportsUnderTest {
         new SocketTransport(StandardProtocolFamily.INET));
   }
 
-  /**
-   * Returns those that support many connections, each with a thread of its own that waits.
-   *
-   * @return new instances without resources
-   */
+  /** Returns those that support many connections, each with a thread of its own that waits. */
   public static List<TransportUnderTest> concurrent() {
     return List.of(
         new FerruleTransport(OURS, WaitStrategy.ADAPTIVE),
@@ -55,25 +47,19 @@ public final class TransportsUnderTest {
         new AeronTransport("aeron", TERM_BYTES_OF_MANY, DRIVER_MICROS));
   }
 
-  /**
-   * Returns one of Ferrule's own over RDMA.
-   *
-   * @param scheme the provider's scheme
-   * @return a new instance, which needs a device when it listens
-   */
+  /** Returns one of Ferrule's own over RDMA, which needs a device when it listens. */
   public static TransportUnderTest overRdma(String scheme) {
     return new FerruleTransport(scheme);
   }
 
-  /**
-   * Returns a transport.
-   *
-   * @param name its name
-   * @return the transport
-   * @throws IllegalArgumentException if there is none with that name
-   */
   public static TransportUnderTest named(String name) {
-    return Stream.concat(all().stream(), RDMA.stream().map(TransportsUnderTest::overRdma))
+    return named(
+        name,
+        Stream.concat(all().stream(), RDMA.stream().map(TransportsUnderTest::overRdma)).toList());
+  }
+
+  public static TransportUnderTest named(String name, List<TransportUnderTest> some) {
+    return some.stream()
         .filter(transport -> transport.name().equals(name))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));

@@ -17,17 +17,13 @@ import dev.ferrule.lab.report.Table;
 import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.report.Numbers;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Stream;
 
-/** Fits the model of each provider to the measurements, and reports the quality of the fit. */
-final class Modelling {
+/** The model of a provider, fitted to its measurements, and the quality of the fit. */
+final class ProviderModel {
 
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double ENOUGH = 2.0 / 3;
@@ -44,111 +40,91 @@ final class Modelling {
       "The calls were timed in another placement, so that they are not used: o_snd, o_rcv and g_rcv"
           + " are fitted, too.";
 
+  private final String provider;
   private final List<Experiment> experiments;
   private final Records records;
-  private final Set<String> acknowledged;
-  private final boolean complete;
-  private final Models models = new Models();
-  private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
-  private final Map<String, List<LackOfFit.Point>> fitted = new HashMap<>(); // by provider
-
-  /**
-   * Fits the models.
-   *
-   * @param experiments all experiments; their series for the model are used
-   * @param records the measurements
-   * @param modelled the providers to fit a model for
-   * @param acknowledged the providers whose messages are complete when acknowledged
-   * @param complete whether nothing is left to measure: a comparison of models takes seconds
-   */
-  Modelling(
-      List<Experiment> experiments,
-      Records records,
-      Set<String> modelled,
-      Set<String> acknowledged,
-      boolean complete) {
-    this.complete = complete;
-    this.experiments = experiments;
-    this.records = records;
-    this.acknowledged = acknowledged;
-    for (String provider : modelled) {
-      fit(provider);
-    }
-  }
+  private final boolean acknowledged;
+  private final List<LackOfFit.Point> points;
+  private final Optional<FitResult> fit;
+  private final List<String> placementNotes = new ArrayList<>();
 
   /**
    * Fits to the rounds of one placement, if it has most of the points: mixed placements fit no
    * model.
    */
-  private void fit(String provider) {
-    List<Task> tasks =
-        modelled(provider)
-            .flatMap(series -> series.samples().stream())
-            .map(Series.Sample::task)
-            .toList();
-    Placement place = records.placement(tasks);
-    List<LackOfFit.Point> all = measured(provider, EVERYWHERE);
-    List<LackOfFit.Point> here = measured(provider, place);
+  private ProviderModel(
+      String provider, List<Experiment> experiments, Records records, boolean acknowledged) {
+    this.provider = provider;
+    this.experiments = experiments;
+    this.records = records;
+    this.acknowledged = acknowledged;
+    Placement place =
+        records.placement(
+            experiments.stream()
+                .flatMap(experiment -> experiment.series().stream())
+                .filter(series -> series.model() == Series.Model.FITTED)
+                .flatMap(series -> series.samples().stream())
+                .map(Series.Sample::task)
+                .toList());
+    List<LackOfFit.Point> all = measured(EVERYWHERE);
+    List<LackOfFit.Point> here = measured(place);
     boolean enough = here.size() >= ENOUGH * all.size();
-    Optional<FitResult> fit = enough ? fit(provider, here, place) : Optional.empty();
-    if (fit.isEmpty()) {
-      here = all;
-      fit = fit(provider, all, EVERYWHERE);
-      place
-          .note()
-          .ifPresent(note ->
-              notes.put(
-                  provider,
-                  "The processors were migrated, and no placement has enough points for a"
-                      + " model. This model mixes placements and is not reliable."));
+    Optional<FitResult> ofPlace = enough ? fit(here, place) : Optional.empty();
+    if (ofPlace.isPresent()) {
+      points = here;
+      fit = ofPlace;
+      place.note().ifPresent(placementNotes::add);
+      if (calls(place).isEmpty() && !calls(EVERYWHERE).isEmpty()) {
+        placementNotes.add(CALLS_ELSEWHERE);
+      }
     } else {
-      place.note().ifPresent(note -> notes.put(provider, note));
-      if (calls(provider, place).isEmpty() && !calls(provider, EVERYWHERE).isEmpty()) {
-        notes.merge(provider, CALLS_ELSEWHERE, (one, other) -> one + " " + other);
+      points = all;
+      fit = fit(all, EVERYWHERE);
+      if (place.note().isPresent()) {
+        placementNotes.add(
+            "The processors were migrated, and no placement has enough points for a model. This"
+                + " model mixes placements and is not reliable.");
       }
     }
-    fitted.put(provider, here);
-    fit.ifPresent(found -> models.add(provider, found));
   }
 
-  private Optional<FitResult> fit(String provider, List<LackOfFit.Point> points, Placement place) {
-    return Fit.of(observations(points), calls(provider, place), acknowledged.contains(provider));
+  /** Fits the model; returns nothing if there are too few measurements. */
+  static Optional<ProviderModel> of(
+      String provider, List<Experiment> experiments, Records records, boolean acknowledged) {
+    List<Experiment> own =
+        experiments.stream().filter(one -> one.provider().equals(provider)).toList();
+    ProviderModel model = new ProviderModel(provider, own, records, acknowledged);
+    return model.fit.isPresent() ? Optional.of(model) : Optional.empty();
+  }
+
+  String provider() {
+    return provider;
+  }
+
+  FitResult fit() {
+    return fit.orElseThrow();
+  }
+
+  private Optional<FitResult> fit(List<LackOfFit.Point> some, Placement place) {
+    return Fit.of(observations(some), calls(place), acknowledged);
   }
 
   private static List<Observation> observations(List<LackOfFit.Point> points) {
     return points.stream().map(LackOfFit.Point::observation).toList();
   }
 
-  Models models() {
-    return models;
-  }
-
-  private List<SeriesExperiment> of(String provider) {
-    return experiments.stream()
-        .filter(experiment -> experiment.provider().equals(provider))
-        .filter(SeriesExperiment.class::isInstance)
-        .map(SeriesExperiment.class::cast)
-        .toList();
-  }
-
-  private Stream<Series> modelled(String provider) {
-    return of(provider).stream()
-        .flatMap(experiment -> experiment.series().stream())
-        .filter(series -> series.model() == Series.Model.FITTED);
-  }
-
-  private List<LackOfFit.Point> measured(String provider, Placement place) {
-    List<LackOfFit.Point> points = new ArrayList<>();
-    for (SeriesExperiment experiment : of(provider)) {
+  private List<LackOfFit.Point> measured(Placement place) {
+    List<LackOfFit.Point> found = new ArrayList<>();
+    for (Experiment experiment : experiments) {
       for (Series series : experiment.series()) {
         if (series.model() == Series.Model.FITTED) {
           for (Series.Sample sample : series.samples()) {
-            measured(experiment.id(), series.metric(), sample.task(), place).ifPresent(points::add);
+            measured(experiment.id(), series.metric(), sample.task(), place).ifPresent(found::add);
           }
         }
       }
     }
-    return points;
+    return found;
   }
 
   private Optional<LackOfFit.Point> measured(
@@ -173,18 +149,13 @@ final class Modelling {
     return Optional.of(new LackOfFit.Point(experiment, observation, rounds));
   }
 
-  /** Returns the point of calls on the shortest messages: those on longer ones include copying. */
-  private Optional<Task> shortestCall(String provider) {
-    return of(provider).stream()
+  /** Returns those of the shortest messages: the calls for longer ones include copying. */
+  private List<TimedCall> calls(Placement place) {
+    List<TimedCall> calls = new ArrayList<>();
+    experiments.stream()
         .filter(experiment -> experiment.id().equals(CALLS))
         .map(experiment -> experiment.series().get(0).samples().get(0).task())
-        .findFirst();
-  }
-
-  private List<TimedCall> calls(String provider, Placement place) {
-    List<TimedCall> calls = new ArrayList<>();
-    shortestCall(provider)
-        .ifPresent(shortest -> {
+        .forEach(shortest -> {
           double clock = Medians.of(records.values(shortest, CLOCK, place)).orElse(0);
           double tick = Medians.of(records.values(shortest, TICK, place)).orElse(0);
           CALL_OF.forEach((parameter, metric) -> {
@@ -200,45 +171,33 @@ final class Modelling {
     return calls;
   }
 
-  private String note(String provider, FitResult fit) {
+  /** Returns the factor by which the predictions for the measured points are off. */
+  private double error() {
+    return Math.exp(fit().relativeError());
+  }
+
+  private boolean isFar() {
+    return error() > ExperimentSection.MODEL_LIMIT;
+  }
+
+  /** Returns the entry of the parameter file. */
+  ParameterFile.Entry entry() {
     String off =
         String.format(
             Locale.ROOT,
-            "the predictions for the measured points are off by a factor of %.2f",
-            Math.exp(fit.relativeError()));
-    if (isFar(fit)) {
-      off += ", too much for other predictions";
-    }
-    return notes.containsKey(provider) ? off + ". " + notes.get(provider) : off;
+            "the predictions for the measured points are off by a factor of %.2f%s",
+            error(),
+            isFar() ? ", too much for other predictions" : "");
+    String note = placementNotes.isEmpty() ? off : off + ". " + String.join(" ", placementNotes);
+    return new ParameterFile.Entry(provider, acknowledged, fit().estimates(), note);
   }
 
-  private static boolean isFar(FitResult fit) {
-    return Math.exp(fit.relativeError()) > SeriesExperiment.MODEL_LIMIT;
-  }
-
-  /** Returns the contents of the parameter file. */
-  List<ParameterFile.Entry> entries() {
-    List<ParameterFile.Entry> entries = new ArrayList<>();
-    models
-        .all()
-        .forEach((provider, fit) ->
-            entries.add(
-                new ParameterFile.Entry(
-                    provider,
-                    acknowledged.contains(provider),
-                    fit.estimates(),
-                    note(provider, fit))));
-    return entries;
-  }
-
-  /** Returns a section of the report for each model. */
-  List<Section> sections() {
-    List<Section> sections = new ArrayList<>();
-    models.all().forEach((provider, fit) -> sections.add(section(provider, fit)));
-    return sections;
-  }
-
-  private Section section(String provider, FitResult fit) {
+  /**
+   * Returns a section of the report. Once all is measured ({@code complete}) the model is compared
+   * with another, which takes seconds.
+   */
+  Section section(boolean complete) {
+    FitResult fit = fit();
     Table parameters =
         new Table(
             "Parameters",
@@ -249,32 +208,32 @@ final class Modelling {
         parameters.row(row(estimate));
       }
     }
-    List<String> notes = new ArrayList<>(fit.notes());
-    if (this.notes.containsKey(provider)) {
-      notes.add(0, this.notes.get(provider));
-    }
-    if (isFar(fit)) {
+    List<String> notes = new ArrayList<>();
+    if (isFar()) {
       notes.add(
-          0,
           "The predictions of this model for the measured points are off by more than a factor of "
-              + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
+              + Numbers.plain(ExperimentSection.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
+    if (!placementNotes.isEmpty()) {
+      notes.add(String.join(" ", placementNotes));
+    }
+    notes.addAll(fit.notes());
     notes.add(
-        LackOfFit.of(points(provider), fit)
+        LackOfFit.of(points, fit)
             .map(LackOfFit::text)
             .orElse(
                 "Whether the noise explains the deviations of the model was not tested: that takes"
                     + " two rounds, and more points than fitted parameters."));
-    if (complete && acknowledged.contains(provider)) { // cards send packets
+    if (complete && acknowledged) { // cards send packets
       notes.add(
-          SecondSlope.of(observations(points(provider)), fit)
+          SecondSlope.of(observations(points), fit)
               .map(SecondSlope::text)
               .orElse(
                   "a second G for the bytes beyond the MTU was not looked for: that takes three"
                       + " sizes on either side of one, as without --quick"));
     }
-    List<String> missing = missing(provider);
+    List<String> missing = missing();
     if (!missing.isEmpty()) {
       notes.add(
           "The model lacks "
@@ -296,24 +255,24 @@ final class Modelling {
             + " over the stages, since the slowest sets the pace. Calls that could be timed were"
             + " measured; the other parameters are those that explain all modelled points best"
             + " (least squares of the logarithms). Predictions are off by a factor of "
-            + String.format(Locale.ROOT, "%.2f", Math.exp(fit.relativeError()))
+            + String.format(Locale.ROOT, "%.2f", error())
             + " (root mean square of the logarithms). See the columns model, error and bottleneck"
             + " of the other sections.",
         List.of(),
-        List.of(parameters, predictions(provider, fit)),
+        List.of(parameters, predictions(fit)),
         notes);
   }
 
   /** Returns the experiments that a model needs, but that have no results. */
-  private List<String> missing(String provider) {
-    return of(provider).stream()
+  private List<String> missing() {
+    return experiments.stream()
         .filter(experiment -> experiment.obstacle().isEmpty())
         .filter(experiment ->
             experiment.id().equals(CALLS)
                 || experiment.series().stream()
                     .anyMatch(series -> series.model() == Series.Model.FITTED))
         .filter(experiment -> experiment.tasks().stream().noneMatch(task -> records.has(task, 1)))
-        .map(SeriesExperiment::id)
+        .map(Experiment::id)
         .toList();
   }
 
@@ -354,18 +313,13 @@ final class Modelling {
         estimate.parameter().meaning());
   }
 
-  /** Returns what the provider's model was fitted to. */
-  private List<LackOfFit.Point> points(String provider) {
-    return Objects.requireNonNull(fitted.get(provider));
-  }
-
-  private Table predictions(String provider, FitResult fit) {
+  private Table predictions(FitResult fit) {
     Table table =
         new Table(
             "Prediction and measurement",
             List.of(
                 "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
-    for (Observation observation : observations(points(provider))) {
+    for (Observation observation : observations(points)) {
       Load load = observation.load();
       boolean latency = observation.kind() == Observation.Kind.LATENCY;
       double predicted = observation.predictedBy(fit.model());
