@@ -19,8 +19,8 @@ public final class Outbox {
   private final long[] numbers; // in the queue, by id, of the last posted messages
   private long posted; // in total
 
-  /** Messages that are reserved but not posted; under the queue's lock. */
-  private int reserved;
+  /** Messages that were reserved in total, without those released; under the queue's lock. */
+  private long reserved;
 
   /**
    * Creates an empty outbox.
@@ -142,18 +142,18 @@ public final class Outbox {
     numbers[(int) posted & mask] = number;
   }
 
-  /** Returns how many messages are reserved but not posted. Under the queue's lock. */
-  int reserved() {
-    return reserved;
-  }
-
-  /** Changes how many messages are reserved but not posted. Under the queue's lock. */
+  /** Records a reservation, or with -1 its release. Under the queue's lock. */
   void addReserved(int more) {
     reserved += more;
   }
 
+  /** Returns how many messages are reserved but not posted. Under the queue's lock. */
+  long held() {
+    return reserved - posted;
+  }
+
   /** Returns how many messages the program has claimed: staged ones are as good as sent. */
-  int claimed() {
-    return reserved - staged.count();
+  long claimed() {
+    return held() - staged.count();
   }
 }

@@ -195,6 +195,11 @@ final class SendLedger {
     return completedId.getAcquire();
   }
 
+  /** Returns how many messages the peer's device has acknowledged. */
+  long retiredMessages() {
+    return retiredMessages;
+  }
+
   /** Returns the number of unacknowledged messages. */
   long unacknowledged() {
     return sent - retiredMessages;

@@ -76,7 +76,7 @@ public final class SendQueue {
   private final SendLedger ledger;
   private final SendFailures failures;
   private final OneSidedOperations accesses;
-  private int reserved; // messages of all senders that are reserved but not posted
+  private long reserved; // messages of all senders in total, without those released
   private int outboxes;
   private boolean roomAwaited; // whether a sender may wait for space that another one holds
   private boolean closed;
@@ -181,7 +181,7 @@ public final class SendQueue {
 
   private int tryReserve(Outbox sender, int length, boolean needsMemory) {
     if (closed
-        || reserved + ledger.unacknowledged() >= unacked
+        || reserved - ledger.retiredMessages() >= unacked
         || isClaimLimitReached(sender)
         || !protocol.tryReserve(length)) {
       return FULL;
@@ -209,7 +209,9 @@ public final class SendQueue {
    */
   private boolean isAnythingOut(Outbox sender) {
     return !isClaimLimitReached(sender)
-        && (ledger.unacknowledged() != 0 || reserved != sender.reserved() || !protocol.isAllBack());
+        && (ledger.unacknowledged() != 0
+            || reserved - ledger.sent() != sender.held()
+            || !protocol.isAllBack());
   }
 
   /** Releases the space of a sender's reservation; see {@link Outbox#unreserve}. */
@@ -282,8 +284,6 @@ public final class SendQueue {
     }
     int result = queuePair.post(chain, 0, count);
     failures.posted(result);
-    reserved -= count;
-    sender.addReserved(-count);
     return result >= 0;
   }
 
