@@ -32,7 +32,7 @@ enum { LINE = 64, PAGE = 4096, RMA_SIZE = 20480, MY_ID = 1, GENERATION = 4711 };
 
 /* offsets in ring */
 enum { MAGIC_AT = 0, VERSION_AT = 8, GENERATION_AT = 16, PEER_GENERATION_AT = 24, SHIFT_AT = 32, LINES_AT = 36, MAX_AT = 40,
-       LANES_AT = 44, SENDER_ASLEEP = 256, SENDER_CLOSED = 260, SENDER_LANES = 264, CONSUMED = 512, RECEIVER_ASLEEP = 768, RELEASES = 4096 };
+       LANES_AT = 44, SENDER_ASLEEP = 256, SENDER_CLOSED = 260, SENDER_LANES = 264, CONSUMED = 512, HELD = 520, RECEIVER_ASLEEP = 768, RELEASES = 4096 };
 
 static void fail(const char *what) {
   fprintf(stderr, "sm_echo: %s: %s\n", what, strerror(errno));
@@ -262,6 +262,21 @@ static void idle(void) {
   sched_yield();
 }
 
+/* The end of the lap before which a record has to end, and the payload that the receiver holds. */
+static uint64_t barrier(struct direction *d, uint64_t position, uint64_t *size) {
+  uint64_t end = (position | (d->size - 1)) + 1;
+  uint64_t held = __atomic_load_n(u64(d, HELD), __ATOMIC_ACQUIRE);
+  *size = 0;
+  if (held) {
+    uint64_t at = position + ((held >> 32) - position & (d->size - 1));
+    if (at < end) {
+      *size = held & 0xffffffff;
+      return at;
+    }
+  }
+  return end;
+}
+
 static void await_room(struct direction *d, uint64_t end) {
   while (end + 8 > __atomic_load_n(u64(d, CONSUMED), __ATOMIC_ACQUIRE) + d->size) idle();
 }
@@ -277,12 +292,14 @@ static void skip(struct direction *d, uint64_t size) {
   d->tail += size;
 }
 
-/* A record does not cross the end of the lap. */
 static char *reserve(struct direction *d, uint64_t size) {
-  uint64_t left = d->size - (d->tail & (d->size - 1));
-  if (size > left) skip(d, left);
-  await_room(d, d->tail + size);
-  return d->records + (d->tail & (d->size - 1));
+  uint64_t held;
+  for (;;) {
+    await_room(d, d->tail + size);
+    uint64_t at = barrier(d, d->tail, &held);
+    if (d->tail + size <= at) return d->records + (d->tail & (d->size - 1));
+    skip(d, at == d->tail ? held : at - d->tail);
+  }
 }
 
 static void publish(struct direction *d, uint64_t size, uint64_t header) {

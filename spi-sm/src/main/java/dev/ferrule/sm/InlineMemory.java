@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Private memory of a region, for an inline message that was received, or that cannot be claimed in
- * the ring because another region is claimed there. Most messages are short, and their memory is
- * contiguous; memory for a longer one is allocated when the first one occurs.
+ * Private memory of a region, for an inline message that cannot be in the ring because another
+ * region is claimed or held there. Most messages are short, and their memory is contiguous; memory
+ * for a longer one is allocated when the first one occurs.
  *
  * <p>The memory is freed when this object and all of its views are unreachable, so that a thread in
  * the data plane copies to and from it by address without a check.

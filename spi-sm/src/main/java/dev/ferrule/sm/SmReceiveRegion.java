@@ -11,8 +11,9 @@ import dev.ferrule.support.AbstractReceiveRegion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received message that the program holds: in place in payload lines, or copied from the ring to
- * private memory, so that it blocks no record behind it.
+ * A received message that the program holds. It stays in place, in payload lines or in the ring.
+ * Only while the program holds another region in the ring, an inline message is copied to private
+ * memory.
  */
 final class SmReceiveRegion extends AbstractReceiveRegion {
 
@@ -20,6 +21,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
   private final InlineMemory inline;
   private @Nullable RingConsumer ring; // of the message
   private int line = RingProducer.INLINE;
+  private boolean inPlace; // in the ring
 
   SmReceiveRegion(SmReceiver receiver, InlineMemory inline) {
     this.receiver = receiver;
@@ -31,11 +33,12 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     int length = consumer.messageLength();
     ring = consumer;
     line = consumer.messageLine();
-    if (line == RingProducer.INLINE) {
+    inPlace = line == RingProducer.INLINE && consumer.hold();
+    if (line != RingProducer.INLINE || inPlace) {
+      lend(consumer.messageMemory(), consumer.messageOffset(), length);
+    } else {
       RawMemory.copy(ALL, consumer.messageAddress(), inline.address(length), length);
       lend(inline.readOnlyView(length), inline.offset(length), length);
-    } else {
-      lend(consumer.messageMemory(), consumer.messageOffset(), length);
     }
   }
 
@@ -54,7 +57,14 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
    */
   boolean release() {
     RingConsumer from = ring;
-    return from != null && line != RingProducer.INLINE && from.release(line);
+    if (from == null) {
+      return false;
+    }
+    if (inPlace) {
+      from.endHold();
+      return from.acknowledge();
+    }
+    return line != RingProducer.INLINE && from.release(line);
   }
 
   @Override

@@ -18,8 +18,9 @@ import java.lang.foreign.MemorySegment;
  * last staged record before the first one is published, so the receiver finds either the next
  * record or none.
  *
- * <p>A record does not cross a barrier: the end of the ring, or the payload of the region claimed
- * in place. Padding is staged in front of a barrier where the next record does not fit.
+ * <p>A record does not cross a barrier: the end of the ring, the payload of a record that the
+ * receiver's program holds, or that of the region claimed in place on this side. Padding is staged
+ * in front of a barrier where the next record does not fit.
  *
  * <p>Not thread-safe.
  */
@@ -40,6 +41,7 @@ final class RecordWriter {
   private long reserved; // bytes of records that are reserved and not staged, less the claimed one
   private long longest; // at least the size of the longest of these
   private long consumed; // what the receiver last said
+  private long held; // a HeldRecord: what the receiver last said
 
   private int markedSize; // distance behind the tail of a header of 0 stored ahead of time; or 0
 
@@ -81,6 +83,11 @@ final class RecordWriter {
   /** Returns the receiver's consumed count, as last read. */
   long consumed() {
     return consumed;
+  }
+
+  /** Returns whether the receiver's program held a record at the last read. */
+  boolean isHeld() {
+    return held != HeldRecord.NONE;
   }
 
   /**
@@ -159,9 +166,9 @@ final class RecordWriter {
   }
 
   /**
-   * Reads the count that the receiver publishes.
+   * Reads the counts that the receiver publishes.
    *
-   * @throws CorruptRingException if it is not valid
+   * @throws CorruptRingException if they are not valid
    */
   void readConsumed() {
     long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
@@ -177,6 +184,12 @@ final class RecordWriter {
               + " bytes published");
     }
     consumed = now;
+    // the receiver stores the held record before the consumed count that includes it
+    long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
+    if (!HeldRecord.isValid(word, layout)) {
+      throw new CorruptRingException("the receiver's held record is 0x" + Long.toHexString(word));
+    }
+    held = word;
   }
 
   /** Returns where the next record and the reserved ones must end if they are contiguous. */
@@ -186,13 +199,28 @@ final class RecordWriter {
 
   /** Returns the position of the next barrier, at or behind a position. */
   private long barrier(long position) {
-    long end = (position | mask) + 1;
-    return claimed == NOWHERE ? end : Math.min(end, position + (claimed - position & mask));
+    long result = (position | mask) + 1; // the end of the ring
+    if (held != HeldRecord.NONE) {
+      result = Math.min(result, next(HeldRecord.offset(held), position));
+    }
+    if (claimed != NOWHERE) {
+      result = Math.min(result, next(claimed, position));
+    }
+    return result;
   }
 
   /** Returns how many bytes a record must skip at a barrier. */
   private long barrierSize(long barrier) {
-    return (barrier & mask) == claimed ? claimedSize : 0;
+    long offset = barrier & mask;
+    if (offset == claimed) {
+      return claimedSize;
+    }
+    return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
+  }
+
+  /** Returns the first position that has an offset among the records. */
+  private long next(long offset, long position) {
+    return position + (offset - position & mask);
   }
 
   /** Returns the first position, from the tail on, with so many contiguous bytes. */

@@ -20,6 +20,8 @@ import java.lang.foreign.MemorySegment;
  */
 public final class RingConsumer {
 
+  private static final long NOWHERE = -1;
+
   private final RingLayout layout;
   private final long ring; // the address
   private final long buffer; // the address
@@ -35,6 +37,11 @@ public final class RingConsumer {
   private long position; // of the next record
   private long acknowledged; // the consumed count last published to the sender
   private long released; // number of release entries written
+
+  // the record whose payload the program holds, in place
+  private long held = NOWHERE; // its position
+  private int heldSize;
+  private boolean heldPublished; // whether the held record was published to the sender
 
   private volatile boolean stopped;
 
@@ -267,7 +274,7 @@ public final class RingConsumer {
 
   /**
    * Consumes the record of the message found by {@link #next}. Its payload lines, if any, stay in
-   * use.
+   * use, as does its record if it is {@linkplain #hold held}.
    */
   public void advance() {
     position += messageSize;
@@ -277,17 +284,52 @@ public final class RingConsumer {
   }
 
   /**
-   * Gives the room of consumed records back to the sender, if there is any.
+   * Holds the inline message found by {@link #next}: its place is not given back to the sender
+   * until {@link #endHold}. At most one is held at a time.
+   *
+   * @return whether it is held; false if another one is
+   */
+  public boolean hold() {
+    if (held != NOWHERE) {
+      return false;
+    }
+    held = position;
+    heldSize = messageSize;
+    heldPublished = false;
+    return true;
+  }
+
+  /** Ends the hold, so that {@link #acknowledge} gives the place back. */
+  public void endHold() {
+    held = NOWHERE;
+    if (heldPublished) {
+      heldPublished = false;
+      LONG.setRelease(ALL, ring + RingLayout.HELD, HeldRecord.NONE);
+    }
+  }
+
+  /**
+   * Gives the room of consumed records back to the sender, if there is any. If one of them is held,
+   * and later ones were consumed, the sender is notified to skip the held one.
    *
    * @return whether the sender sleeps and must be woken
    */
   public boolean acknowledge() {
-    if (position == acknowledged) {
+    long now = position;
+    if (held != NOWHERE && !heldPublished) {
+      if (now == held + heldSize) {
+        now = held;
+      } else {
+        LONG.setOpaque(ALL, ring + RingLayout.HELD, HeldRecord.of(held & mask, heldSize));
+        heldPublished = true;
+      }
+    }
+    if (now == acknowledged) {
       return false;
     }
-    acknowledged = position;
+    acknowledged = now;
     acknowledgements++;
-    LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), acknowledged);
+    LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
     RingSteps.reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return wake();
   }

@@ -13,7 +13,7 @@ import java.util.Optional;
  * <pre>
  * ring    0     descriptor: magic, version, flags, sizes, generations   written once, by the receiver
  *         256   sender's line: asleep, closed, lanes                    written by the sender
- *         512   receiver's line: consumed                               written by the receiver
+ *         512   receiver's line: consumed, held                         written by the receiver
  *         768   receiver's second line: asleep                          written by the receiver
  *         4096  release ring: a 4-byte entry for each freed run         written by the receiver
  *         ...   records: a header of 8 bytes each, and the payload of   written by the sender
@@ -109,6 +109,12 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final long CONSUMED = 512;
 
   /**
+   * Offset in the ring: the consumed record whose payload the receiver's program still holds, see
+   * {@link HeldRecord}; 0 if there is none; 8 bytes.
+   */
+  public static final long HELD = 512 + 8;
+
+  /**
    * Offset in the ring: not 0 while the receiver sleeps until there is a message, with another
    * value for each sleep; 4 bytes.
    */
@@ -177,7 +183,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
 
   /**
    * Returns the maximum inline message of a ring. A record takes at most an eighth of the ring, so
-   * that there is room for one between the end of the ring and a claimed region.
+   * that there is room for one between the end of the ring and two held records.
    *
    * @param ringShift the binary logarithm of the bytes of records
    * @return the limit in bytes

@@ -240,7 +240,9 @@ public final class RingProducer {
   public boolean isAnythingOut() {
     takeReleases();
     writer.readConsumed();
-    return writer.published() != writer.consumed() || allocator.isAnythingCommitted();
+    return writer.published() != writer.consumed()
+        || writer.isHeld()
+        || allocator.isAnythingCommitted();
   }
 
   /**

@@ -11,6 +11,8 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Every value that the other side writes to shared memory causes an error that names it, or is no
@@ -149,6 +151,41 @@ class HostilePeerTest {
   private void fill() {
     while (rings.send(new byte[1_000])) {
       continue;
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 4", "0, 12", "4, 16", "16384, 8", "16376, 16", "0, 4096", "0, 0"})
+  void shouldRefuseAnInvalidHeldRecord(long offset, int size) {
+    fill();
+    rings.ring.set(
+        ValueLayout.JAVA_LONG, RingLayout.HELD, offset == 0 && size == 0 ? 1 : held(offset, size));
+    assertThatThrownBy(() -> rings.producer.reserve(1_000))
+        .isInstanceOf(CorruptRingException.class)
+        .hasMessageContaining("held record");
+  }
+
+  private static long held(long offset, int size) {
+    return HeldRecord.of(offset, size);
+  }
+
+  @Property(tries = 200)
+  void shouldFailOrContinueWhateverRecordTheReceiverHolds(@ForAll long seed) {
+    Random random = new Random(seed);
+    Rings victim = new Rings(LAYOUT, true);
+    for (int step = 0; step < 2_000; step++) {
+      victim.ring.set(
+          ValueLayout.JAVA_LONG,
+          RingLayout.HELD,
+          held(8L * random.nextInt(LAYOUT.capacity() / 8), 8 * (1 + random.nextInt(256))));
+      try {
+        victim.send(new byte[random.nextInt(2_000)]);
+        while (victim.consumer.next()) {
+          victim.receive();
+        }
+      } catch (CorruptRingException e) {
+        return; // detected; the connection would be closed
+      }
     }
   }
 

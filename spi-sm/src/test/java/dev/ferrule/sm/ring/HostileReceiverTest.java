@@ -51,6 +51,13 @@ class HostileReceiverTest {
     assertSenderSees("consumed count is 0, after 8,");
   }
 
+  @Test
+  void aHeldRecordOutsideTheRingIsDetected() {
+    fill();
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.HELD, HeldRecord.of(64, 8));
+    assertSenderSees("held record is 0x4000000008");
+  }
+
   private void fill() {
     for (int i = 0; i < LAYOUT.capacity() / RingLayout.HEADER - 1; i++) {
       assertThat(rings.send(new byte[0])).isTrue();
@@ -132,7 +139,10 @@ class HostileReceiverTest {
               ReleaseEntry.of(random.nextInt(260), random.nextInt(3)));
       default ->
           victim.ring.set(
-              ValueLayout.JAVA_LONG, RingLayout.CONSUMED, random.nextLong(capacity + 16) & -8);
+              ValueLayout.JAVA_LONG,
+              random.nextBoolean() ? RingLayout.CONSUMED : RingLayout.HELD,
+              random.nextInt(capacity + 16) & -8
+                  | (long) (random.nextInt(capacity + 16) & -8) << 32);
     }
   }
 
@@ -144,7 +154,10 @@ class HostileReceiverTest {
         new Thread(() -> {
           Random random = new Random(1);
           while (!Thread.currentThread().isInterrupted()) {
-            victim.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, 8L * random.nextInt(100));
+            victim.ring.set(
+                ValueLayout.JAVA_LONG,
+                random.nextBoolean() ? RingLayout.CONSUMED : RingLayout.HELD,
+                8L * random.nextInt(100));
           }
         });
     scribbler.start();

@@ -16,37 +16,45 @@ class RecordWriterTest {
   private final Rings rings = new Rings(LAYOUT, true);
 
   /** A writer that has come to a position, where the receiver has consumed all. */
-  private RecordWriter writer(long tail) {
-    receiverSays(0);
+  private RecordWriter writer(long tail, long held) {
+    receiverSays(0, HeldRecord.NONE);
     RecordWriter writer = new RecordWriter(LAYOUT, RawMemory.address(rings.ring));
     while (writer.published() < tail) {
-      receiverSays(writer.published());
+      receiverSays(writer.published(), HeldRecord.NONE);
       assertThat(writer.reserve(RingLayout.HEADER)).isTrue();
       writer.stageHeader(RecordHeader.lines(0, 0));
       writer.publish(true);
     }
-    receiverSays(tail);
+    receiverSays(tail, held);
     assertThat(writer.reserve(CAPACITY)).isFalse(); // reads that
     return writer;
   }
 
-  private void receiverSays(long consumed) {
+  private void receiverSays(long consumed, long held) {
     rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, consumed);
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.HELD, held);
   }
 
   @Test
-  void aRegionThatIsClaimedHoldsUpNoOtherMessage() {
+  void aMessageThatIsHeldAndARegionThatIsClaimedHoldUpNoOtherMessage() {
+    int[] sizes = {8, 16, LONGEST - 8, LONGEST};
     int[] lengths = {0, 1, 9, LAYOUT.inlineMax() - 8, LAYOUT.inlineMax()};
     int inPlace = 0;
     for (long tail = CAPACITY; tail < 2 * CAPACITY; tail += 8) {
-      for (int claimed : lengths) {
-        RecordWriter writer = writer(tail);
-        if (writer.claim(claimed) != RecordWriter.NOWHERE) {
-          inPlace++;
-        } else {
-          assertThat(writer.reserve(RingLayout.recordSize(claimed))).isTrue();
+      for (int size : sizes) {
+        for (int offset = 0; offset + size <= CAPACITY; offset += 8) {
+          for (int claimed : lengths) {
+            RecordWriter writer = writer(tail, HeldRecord.of(offset, size));
+            if (writer.claim(claimed) != RecordWriter.NOWHERE) {
+              inPlace++;
+            } else {
+              assertThat(writer.reserve(RingLayout.recordSize(claimed))).isTrue();
+            }
+            assertThat(writer.reserve(LONGEST))
+                .as("tail %d, held %d at %d, claimed %d", tail, size, offset, claimed)
+                .isTrue();
+          }
         }
-        assertThat(writer.reserve(LONGEST)).as("tail %d, claimed %d", tail, claimed).isTrue();
       }
     }
     assertThat(inPlace).isPositive();

@@ -276,6 +276,52 @@ public final class RingStress {
     }
   }
 
+  /** A message that the receiver's program holds is not overwritten, although others are freed. */
+  @JCStressTest
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "intact")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "overwritten while it was held")
+  @State
+  public static class Held {
+    private final Rings rings = rings(true);
+    private final byte[] next = new byte[LAYOUT.inlineMax()];
+
+    /** Fills the ring. */
+    public Held() {
+      byte[] message = message(LAYOUT.inlineMax());
+      while (rings.send(message)) {
+        continue;
+      }
+    }
+
+    /** Sends into the rest of the ring, and then to its beginning. */
+    @Actor
+    public void sender() {
+      rings.send(next);
+      rings.send(next);
+    }
+
+    /**
+     * Holds the first message, frees the second, and reads the first.
+     *
+     * @param result the contents of the first
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      rings.consumer.next();
+      rings.consumer.hold();
+      final MemorySegment memory = rings.consumer.messageMemory();
+      final long offset = rings.consumer.messageOffset();
+      rings.consumer.advance();
+      rings.consumer.next();
+      rings.consumer.advance();
+      rings.consumer.acknowledge();
+      result.r1 = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+      result.r2 =
+          memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + LAYOUT.inlineMax() - Long.BYTES);
+      rings.consumer.endHold();
+    }
+  }
+
   /**
    * A receiver that goes to sleep sees the message, or the sender sees that it sleeps: with fences.
    */

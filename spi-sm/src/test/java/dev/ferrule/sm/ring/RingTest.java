@@ -246,6 +246,43 @@ class RingTest {
   }
 
   @Test
+  void shouldSkipAMessageThatStaysHeld() {
+    Rings rings = new Rings(new RingLayout(12, 0, 500), true);
+    rings.send(new byte[333]);
+    rings.receive();
+    rings.send(Rings.message(500, 7));
+    assertThat(rings.consumer.next()).isTrue();
+    assertThat(rings.consumer.hold()).isTrue();
+    final MemorySegment heldMessage =
+        rings.consumer.messageMemory().asSlice(rings.consumer.messageOffset(), 500);
+    rings.consumer.advance();
+    rings.consumer.acknowledge();
+    for (int i = 0; i < 10_000; i++) {
+      assertThat(rings.send(Rings.message(i % 501, i))).isTrue();
+      assertThat(rings.receive()).isEqualTo(Rings.message(i % 501, i));
+      assertThat(heldMessage.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(Rings.message(500, 7));
+    }
+    assertThat(rings.consumer.hold()).as("one at a time").isFalse();
+    rings.consumer.endHold();
+    rings.consumer.acknowledge();
+    assertThat(rings.producer.isAnythingOut()).isFalse();
+  }
+
+  @Test
+  void shouldNotGiveTheRoomOfAHeldMessageBack() {
+    Rings rings = new Rings(new RingLayout(12, 0, 500), true);
+    rings.send(new byte[500]);
+    rings.consumer.next();
+    rings.consumer.hold();
+    rings.consumer.advance();
+    assertThat(rings.consumer.acknowledge()).isFalse();
+    assertThat(rings.producer.isAnythingOut()).isTrue();
+    rings.consumer.endHold();
+    rings.consumer.acknowledge();
+    assertThat(rings.producer.isAnythingOut()).isFalse();
+  }
+
+  @Test
   void shouldPassInlineMessagesUntilAnotherRecordFollows() {
     Rings rings = new Rings(LAYOUT, true);
     for (int i = 0; i < 5; i++) {
@@ -292,7 +329,7 @@ class RingTest {
     int second = rings.consumer.messageLine();
     rings.consumer.advance();
     rings.consumer.acknowledge();
-    assertThat(rings.send(new byte[length])).as("neither is free").isFalse();
+    assertThat(rings.send(new byte[length])).as("both are held").isFalse();
 
     rings.consumer.release(second);
 
