@@ -27,10 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a connection. Messages are delivered when they are sent, so a close does not wait. The
- * callbacks of both ends run on the thread that closes.
- *
- * <p>{@link #close} throws {@link IllegalStateException} while a system call of the program uses
- * the connection's memory. The connection is closed then, and another close releases the memory.
+ * callbacks of both ends run on the thread that closes. The memory is freed when no segment of it
+ * is reachable.
  */
 final class QueueConnection implements Connection {
 
@@ -38,7 +36,7 @@ final class QueueConnection implements Connection {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   final Object lock; // of both ends
-  final Arena arena;
+  final Arena arena = Arena.ofAuto();
   final WaitStrategy waitStrategy;
   private final URI uri;
   private final byte[] peerPayload;
@@ -50,9 +48,8 @@ final class QueueConnection implements Connection {
   private List<Consumer<Connection>> closeActions = new ArrayList<>();
 
   private QueueConnection(
-      Object lock, Arena arena, URI listener, ConnectionOptions options, byte[] peerPayload) {
+      Object lock, URI listener, ConnectionOptions options, byte[] peerPayload) {
     this.lock = lock;
-    this.arena = arena;
     this.uri = URI.create(listener + "#" + NUMBERS.incrementAndGet());
     this.waitStrategy = options.get(StandardOptions.WAIT);
     this.peerPayload = peerPayload.clone();
@@ -64,22 +61,13 @@ final class QueueConnection implements Connection {
   static QueueConnection open(
       URI listener, ConnectionOptions ofListener, ConnectionOptions ofClient, byte[] answer) {
     Object lock = new Object();
-    Arena serverArena = Arena.ofShared();
-    Arena clientArena = Arena.ofShared();
-    try {
-      QueueConnection server =
-          new QueueConnection(lock, serverArena, listener, ofListener, ofClient.payload());
-      QueueConnection client = new QueueConnection(lock, clientArena, listener, ofClient, answer);
-      server.join(client);
-      client.join(server);
-      ConnectionMonitor.opened(server);
-      ConnectionMonitor.opened(client);
-      return server;
-    } catch (OutOfMemoryError e) {
-      serverArena.close();
-      clientArena.close();
-      throw e;
-    }
+    QueueConnection server = new QueueConnection(lock, listener, ofListener, ofClient.payload());
+    QueueConnection client = new QueueConnection(lock, listener, ofClient, answer);
+    server.join(client);
+    client.join(server);
+    ConnectionMonitor.opened(server);
+    ConnectionMonitor.opened(client);
+    return server;
   }
 
   private void join(QueueConnection other) {
@@ -200,9 +188,6 @@ final class QueueConnection implements Connection {
     }
     ended();
     peer.ended();
-    synchronized (lock) {
-      releaseIfClosed();
-    }
   }
 
   private void ended() {
@@ -220,13 +205,6 @@ final class QueueConnection implements Connection {
       action.accept(this);
     } catch (Throwable e) {
       LOGGER.log(System.Logger.Level.WARNING, "a close callback of " + uri + " failed", e);
-    }
-  }
-
-  /** Frees the memory, or leaves that to the thread in a handler. Called with the lock. */
-  void releaseIfClosed() {
-    if (closed && !receiver.inHandler && arena.scope().isAlive()) {
-      arena.close();
     }
   }
 

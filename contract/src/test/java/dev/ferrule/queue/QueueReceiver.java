@@ -24,7 +24,6 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
   final List<Slot.Incoming> slots;
   private final ArrayDeque<Slot.Incoming> arrived; // guarded by the lock, like the rest
   private int held;
-  boolean inHandler;
   long received;
   long bytes;
   long freed;
@@ -113,7 +112,6 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
         }
         slot = lendNext();
         setUser(Thread.currentThread());
-        inHandler = true;
       }
       try {
         handler.onMessage(slot.memory, slot.offset, slot.length);
@@ -121,9 +119,7 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
       } finally {
         synchronized (lock) {
           setUser(null);
-          inHandler = false;
           takeBack(slot);
-          connection.releaseIfClosed();
         }
       }
     } while (polled < limit);

@@ -31,9 +31,15 @@ abstract class Slot {
   }
 
   public final MemorySegment buffer() {
-    checkLent();
-    return memory;
+    synchronized (half().lock) {
+      half().connection.checkNotClosed();
+      checkLent();
+      return memory;
+    }
   }
+
+  /** Returns the half that lends this. */
+  abstract QueueHalf<?> half();
 
   public final long offset() {
     return offset;
@@ -55,6 +61,11 @@ abstract class Slot {
     }
 
     @Override
+    QueueHalf<?> half() {
+      return sender;
+    }
+
+    @Override
     public void abort() {
       sender.abort(this);
     }
@@ -70,6 +81,11 @@ abstract class Slot {
       super(memory.asReadOnly(), offset);
       this.receiver = receiver;
       this.writable = memory;
+    }
+
+    @Override
+    QueueHalf<?> half() {
+      return receiver;
     }
 
     @Override
