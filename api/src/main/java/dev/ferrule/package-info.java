@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Point-to-point message connections. {@link dev.ferrule.Ferrule} connects and listens by URI. A
- * {@link dev.ferrule.Connection} consists of a {@link dev.ferrule.Sender} and a {@link
- * dev.ferrule.Receiver}.
+ * {@link dev.ferrule.Connection} has a {@link dev.ferrule.Receiver}, a {@link dev.ferrule.Sender},
+ * and further ones for other threads.
  *
  * <p>The API is the same for every provider. Run-time failures are reported by subclasses of {@link
  * dev.ferrule.FerruleException}.

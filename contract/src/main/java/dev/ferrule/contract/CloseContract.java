@@ -839,7 +839,7 @@ public abstract class CloseContract extends Contract {
   }
 
   /**
-   * Writes to a region whose memory may be unmapped, in which case the writer gets an exception.
+   * Writes to a region whose connection may be closed, in which case the writer gets an exception.
    */
   private static SendRegion written(SendRegion region) {
     try {

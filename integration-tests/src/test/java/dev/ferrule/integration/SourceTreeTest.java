@@ -242,7 +242,11 @@ class SourceTreeTest {
 
   private static List<Path> pages() throws IOException {
     try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
-      return files.filter(file -> file.toString().endsWith(".md")).sorted().toList();
+      Stream<Path> others = Stream.of(ROOT.resolve("CONTRIBUTING.md"), ROOT.resolve("README.md"));
+      return Stream.concat(files, others)
+          .filter(file -> file.toString().endsWith(".md"))
+          .sorted()
+          .toList();
     }
   }
 

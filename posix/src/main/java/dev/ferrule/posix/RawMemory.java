@@ -36,12 +36,12 @@ public final class RawMemory {
   private RawMemory() {}
 
   /**
-   * Returns memory that is accessible while an arena is open.
+   * Returns memory that is accessible as long as an arena is: an automatic one while reachable.
    *
    * @param address its address
    * @param size its size in bytes
    * @param arena the arena
-   * @param release called with the memory when the arena is closed; null if there is nothing to do
+   * @param release called with the memory when the arena ends; null if there is nothing to do
    * @return the memory
    */
   public static MemorySegment segment(

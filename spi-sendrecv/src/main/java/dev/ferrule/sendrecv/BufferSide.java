@@ -38,7 +38,7 @@ abstract class BufferSide implements ReceiveSide {
   /** Returns the connection's share of the buffers; null if it owns all of them. */
   abstract SharedReceives.@Nullable Share share();
 
-  /** Returns the buffers' memory, which may be read as long as the connection lives. */
+  /** Returns the buffers' memory. */
   abstract MemorySegment view();
 
   @Override

@@ -76,6 +76,11 @@ final class SharedBuffers implements SharedReceiveSide {
   }
 
   @Override
+  public void discard() {
+    buffers.discard();
+  }
+
+  @Override
   public ReceiveSide admit() {
     SharedReceives.Share share = receives.admit();
     if (share == null) {

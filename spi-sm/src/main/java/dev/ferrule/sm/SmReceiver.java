@@ -306,7 +306,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private void endPolling() {
     viewUse.end();
     if (fences) {
-      VarHandle.fullFence(); // otherwise the closing thread runs a barrier in this one
+      VarHandle.fullFence();
+    } else {
+      VarHandle.releaseFence(); // for the compiler: the closing thread runs a barrier in this one
     }
     if (connection.isReleased()) {
       VarHandle.fullFence(); // the closing thread may have seen the mark, and left that to this one

@@ -3,6 +3,7 @@ package dev.ferrule.sm;
 
 import static dev.ferrule.posix.RawMemory.ALL;
 
+import dev.ferrule.FerruleException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
@@ -415,15 +416,25 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     Reference.reachabilityFence(this);
   }
 
+  private void giveBackAll() {
+    try {
+      if (!connection.hasEnded()) {
+        flush();
+        regions.stream().filter(SmSendRegion::isLent).forEach(this::abort);
+      }
+    } catch (FerruleException e) {
+      if (!connection.hasEnded()) {
+        throw e;
+      }
+    }
+  }
+
   @Override
   public void close() {
     if (closed || whenClosed == null) {
       return;
     }
-    if (!connection.hasEnded()) {
-      flush();
-      regions.stream().filter(SmSendRegion::isLent).forEach(this::abort);
-    }
+    giveBackAll();
     closed = true;
     foundRoom(maxMessageSize()); // it waits for none any more
     whenClosed.run();

@@ -129,7 +129,7 @@ final class ListenCommand implements Callable<Integer> {
 
   private void writeStream(Connection connection) {
     // A signal closes the channel before the connection: a blocked write ends before the memory
-    // that it reads is unmapped.
+    // that it reads is zeroed.
     Guarded<FileChannel> output = Guarded.of(new FileOutputStream(FileDescriptor.out).getChannel());
     try {
       new StreamReceiver(connection).receive(output.get());

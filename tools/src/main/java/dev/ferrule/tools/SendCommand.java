@@ -95,7 +95,7 @@ final class SendCommand implements Callable<Integer> {
     TransportOptions.requireBothWays(endpoint);
     try (FileChannel source = open()) {
       // A signal closes in reverse order: a blocked read has ended before the memory that it fills
-      // is unmapped.
+      // is taken back.
       try (Guarded<Connection> connection = Guarded.of(connect(endpoint));
           Guarded<FileChannel> input = Guarded.of(source)) {
         String whole = size(source);

@@ -61,7 +61,12 @@ class RingHugePagesTest {
   }
 
   private static void awaitNoRings() {
-    Task.await("all rings are unmapped", () -> linesOf("maps").stream().noneMatch(IS_RING));
+    Task.await(
+        "all rings are unmapped",
+        () -> {
+          System.gc();
+          return linesOf("maps").stream().noneMatch(IS_RING);
+        });
   }
 
   @Test

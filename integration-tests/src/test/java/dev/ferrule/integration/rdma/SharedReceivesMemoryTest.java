@@ -44,8 +44,8 @@ class SharedReceivesMemoryTest {
   private record Usage(long pinned, long queues, long heap) {
 
     /**
-     * Returns the usage when it seems to decrease no more: a cleaner, or the thread that closes
-     * arenas, may still have something to free, even then if the machine is slow.
+     * Returns the usage when it seems to decrease no more: a cleaner may still have something to
+     * free, even then if the machine is slow.
      */
     static Usage now() {
       Usage least = read();

@@ -191,7 +191,12 @@ class SimplexTest {
   }
 
   private static void awaitNoRings() {
-    Task.await("all rings are unmapped", () -> ringMappings() == 0);
+    Task.await(
+        "all rings are unmapped",
+        () -> {
+          System.gc();
+          return ringMappings() == 0;
+        });
   }
 
   private static long ringMappings() {

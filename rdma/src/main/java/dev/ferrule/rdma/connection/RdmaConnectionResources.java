@@ -312,6 +312,7 @@ final class RdmaConnectionResources {
       return;
     }
     closed = true;
+    boolean seen = isSeen.getAsBoolean();
     Cleanup.close(
         this::destroyQueuePair,
         () -> rdmaContext.destroy(id),
@@ -321,9 +322,9 @@ final class RdmaConnectionResources {
         receiveSide,
         sendMemory,
         accessTable,
-        this::releaseGroup,
+        () -> releaseGroup(seen),
         rdmaContext::release);
-    if (!isSeen.getAsBoolean()) {
+    if (!seen) {
       discard();
     }
   }
@@ -343,10 +344,10 @@ final class RdmaConnectionResources {
     }
   }
 
-  private void releaseGroup() {
+  private void releaseGroup(boolean seen) {
     if (group != null) {
       group.giveCompletionsBack(reserved);
-      group.release();
+      group.release(seen);
     }
   }
 }

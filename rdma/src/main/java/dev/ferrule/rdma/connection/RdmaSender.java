@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
+import dev.ferrule.FerruleException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -374,15 +375,25 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
+  private void giveBackAll() {
+    try {
+      if (!connection.hasEnded()) {
+        flush();
+        regions.stream().filter(RdmaSendRegion::isLent).forEach(this::abort);
+      }
+    } catch (FerruleException e) {
+      if (!connection.hasEnded()) {
+        throw e;
+      }
+    }
+  }
+
   @Override
   public void close() {
     if (closed || whenClosed == null) {
       return;
     }
-    if (!connection.hasEnded()) {
-      flush();
-      regions.stream().filter(RdmaSendRegion::isLent).forEach(this::abort);
-    }
+    giveBackAll();
     closed = true;
     foundRoom(maxMessageSize()); // it waits for none any more
     withdrawRequest();

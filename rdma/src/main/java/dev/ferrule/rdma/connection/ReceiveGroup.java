@@ -39,6 +39,7 @@ final class ReceiveGroup {
   private long key;
   private int freeCompletions; // under the group's monitor
   private int retained = 1; // under the group's monitor
+  private boolean wasSeen; // under the group's monitor: whether a handler may read the memory
 
   /** Creates the resources that the options require; the caller retains the group. */
   ReceiveGroup(
@@ -135,12 +136,28 @@ final class ReceiveGroup {
   }
 
   void release() {
+    release(false);
+  }
+
+  /**
+   * Releases what a connection has retained; everything with the last one.
+   *
+   * @param isSeen whether a handler is processing a message of the connection, so that the garbage
+   *     collector frees the memory
+   */
+  void release(boolean isSeen) {
+    boolean discards;
     synchronized (this) {
+      wasSeen |= isSeen;
+      discards = !wasSeen;
       retained--;
       if (retained > 0) {
         return;
       }
     }
     Cleanup.close(queue, completions, () -> device.forget(key), shared, rdmaContext::release);
+    if (shared != null && discards) {
+      shared.discard();
+    }
   }
 }

@@ -36,4 +36,7 @@ public interface SharedReceiveSide extends AutoCloseable {
   /** Releases all resources, after all connections are closed. */
   @Override
   void close();
+
+  /** Frees the pages of the receive memory, after {@link #close}. */
+  void discard();
 }

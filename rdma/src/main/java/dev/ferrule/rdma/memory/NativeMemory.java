@@ -6,6 +6,7 @@ import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.support.Threads;
+import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -45,12 +46,14 @@ public final class NativeMemory {
    * @throws VerbsException ENOMEM if the system lacks memory
    */
   public static MemorySegment allocate(Arena arena, long size, String advice) {
-    checkAvailable("mmap", size, advice);
     int protection = Posix.PROT_READ | Posix.PROT_WRITE;
     int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_POPULATE;
     try {
       long address =
-          withRoom(() -> Posix.mmap(size, protection, flags, -1, size + " bytes").address());
+          withRoom(() -> {
+            checkAvailable("mmap", size, advice);
+            return Posix.mmap(size, protection, flags, -1, size + " bytes").address();
+          });
       return RawMemory.segment(address, size, arena, memory -> Posix.tryMunmap(address, size));
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno(), advice, e);
@@ -73,9 +76,33 @@ public final class NativeMemory {
       if (!e.is(Errno.ENOMEM)) {
         throw e;
       }
-      System.gc();
-      Threads.pause(REMOVAL_NANOS);
-      return map.get();
+    } catch (VerbsException e) {
+      if (e.errno() != Errno.ENOMEM) {
+        throw e;
+      }
+    }
+    System.gc();
+    Threads.pause(REMOVAL_NANOS);
+    return map.get();
+  }
+
+  /**
+   * Registers memory of {@link #allocate}, or discards it.
+   *
+   * @param memory the memory
+   * @param register registers it
+   * @return the region
+   */
+  public static MemoryRegion registered(MemorySegment memory, Supplier<MemoryRegion> register) {
+    boolean done = false;
+    try {
+      MemoryRegion region = register.get();
+      done = true;
+      return region;
+    } finally {
+      if (!done) {
+        discard(memory);
+      }
     }
   }
 

@@ -61,7 +61,7 @@ public abstract class Channel {
    * @param parts the parts of the connection
    * @param protocol the sending half of the protocol
    * @param inboxCapacity the maximum number of messages that wait for the program
-   * @param view the memory of received messages, readable until the connection is closed
+   * @param view the memory of received messages, whose contents are undefined after the close
    */
   protected Channel(Parts parts, SendProtocol protocol, int inboxCapacity, MemorySegment view) {
     this.queuePair = parts.queuePair();
@@ -220,7 +220,7 @@ public abstract class Channel {
   /**
    * Returns the memory of received messages.
    *
-   * @return a read-only segment, alive until the connection is closed
+   * @return a read-only segment, whose contents are undefined after the close
    */
   public final MemorySegment view() {
     return view;
@@ -351,8 +351,8 @@ public abstract class Channel {
   }
 
   /**
-   * Stops posting receives. Messages that the program holds or has not yet received become
-   * inaccessible.
+   * Stops posting receives. The contents of messages that the program holds or has not yet received
+   * become undefined.
    */
   public final void closeReceives() {
     closed = true;

@@ -31,7 +31,7 @@ public final class SendMemory implements AutoCloseable {
     long controls = (long) SendQueue.CONTROL_SENDS * SendQueue.LINE;
     MemorySegment memory =
         NativeMemory.allocate(arena, size + controls, "use a smaller value of the option buffer");
-    this.region = domain.register(arena, memory, 0);
+    this.region = NativeMemory.registered(memory, () -> domain.register(memory, 0));
     this.messages = region.segment().asSlice(0, size);
   }
 

@@ -612,7 +612,7 @@ public final class SendQueue {
   /**
    * Returns the send memory for messages.
    *
-   * @return a segment that is alive until the connection is closed
+   * @return a segment, whose contents are not sent after the close
    */
   public MemorySegment memory() {
     return memory.messages();

@@ -60,7 +60,9 @@ class RdmaSendersTest {
           return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
         });
     provider.sends = TestQueues.protocol();
-    connection = provider.connect("?wait=block&readiness=all&closeTimeout=60s&unacked=" + UNACKED);
+    connection =
+        provider.connect(
+            "?wait=block&readiness=all&closeTimeout=60s&peerTimeout=0&unacked=" + UNACKED);
   }
 
   private int emit(CmEvent.Type type) {
@@ -87,7 +89,7 @@ class RdmaSendersTest {
     long before = connection.counters().wakeupsReceived();
     FutureTask<T> waiting = new FutureTask<>(claim);
     Thread.ofPlatform().daemon().start(waiting);
-    while (connection.counters().wakeupsReceived() == before) {
+    while (connection.counters().wakeupsReceived() == before && !waiting.isDone()) {
       Thread.yield();
     }
     return waiting;

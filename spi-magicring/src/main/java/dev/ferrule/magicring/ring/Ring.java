@@ -25,7 +25,11 @@ public final class Ring implements AutoCloseable {
   private Ring(@Nullable MagicBuffer buffer, MemorySegment memory, ProtectionDomain domain) {
     this.buffer = buffer;
     this.region =
-        domain.registerZeroBased(memory, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        NativeMemory.registered(
+            memory,
+            () ->
+                domain.registerZeroBased(
+                    memory, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE));
     this.view = memory.asReadOnly();
   }
 

@@ -44,7 +44,7 @@ public final class RingReceives implements AutoCloseable {
    * Creates receives without posting them.
    *
    * @param domain the protection domain to register their memory with
-   * @param arena frees their memory when it is closed
+   * @param arena allocates their memory
    * @param queuePair the queue pair to post them to
    * @param count the number of receives
    */
@@ -52,7 +52,7 @@ public final class RingReceives implements AutoCloseable {
     this.queuePair = queuePair;
     this.count = count;
     this.memory = arena.allocate(count * LINE, LINE);
-    this.region = domain.register(arena, memory, AccessFlags.LOCAL_WRITE);
+    this.region = domain.register(memory, AccessFlags.LOCAL_WRITE);
   }
 
   /**

@@ -53,10 +53,11 @@ public final class ReceiveBuffers implements AutoCloseable {
     MemorySegment memory =
         NativeMemory.allocate(
             arena, count * stride, "use smaller values of receives or maxMessage");
-    this.region = domain.register(arena, memory, AccessFlags.LOCAL_WRITE);
+    this.chain = new ReceiveChain(Math.min(count, SendQueue.MAX_CHAIN));
     this.view = memory.asReadOnly();
     this.address = memory.address();
-    this.chain = new ReceiveChain(Math.min(count, SendQueue.MAX_CHAIN));
+    this.region =
+        NativeMemory.registered(memory, () -> domain.register(memory, AccessFlags.LOCAL_WRITE));
   }
 
   /** {@return the number of buffers} */

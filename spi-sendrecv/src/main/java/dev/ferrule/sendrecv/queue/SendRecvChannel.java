@@ -41,7 +41,7 @@ public final class SendRecvChannel extends Channel {
    * @param terms the agreed terms
    * @param buffers the receive buffers
    * @param share the connection's share if several connections share the buffers; else null
-   * @param view the buffers' memory, which may be read as long as the connection lives
+   * @param view the buffers' memory
    */
   public SendRecvChannel(
       Parts parts,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-/** The control thread's view of a connection. None of these methods may block. */
+/** A connection, as the endpoint's thread calls it at events. None of these methods may block. */
 public interface Link {
 
   /** Called when the peer has, or may have, written while a thread of this side slept. */

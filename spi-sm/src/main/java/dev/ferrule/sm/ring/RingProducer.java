@@ -47,7 +47,7 @@ public final class RingProducer {
 
   private static final int MAX_RELEASE_DELAY = 64;
 
-  /** Not on the flag: virtual threads wait for room, too. */
+  /** Without {@link SleepFlag#ON_FLAG}: the endpoint's thread wakes the sender, always. */
   private static final int SENDER_SLEEPS = 2;
 
   private final long ring; // the address
