@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.support;
 
+import dev.ferrule.FerruleException;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -263,8 +266,37 @@ public abstract class AbstractSender implements Sender {
     }
   }
 
+  /**
+   * Flushes, and aborts the claimed regions, unless the connection has ended, or ends meanwhile.
+   *
+   * @param regions the sender's regions
+   * @param hasEnded returns whether the connection has ended
+   */
+  protected final void giveBack(
+      List<? extends AbstractSendRegion> regions, BooleanSupplier hasEnded) {
+    try {
+      if (!hasEnded.getAsBoolean()) {
+        flush();
+        regions.stream().filter(LentRegion::isLent).forEach(AbstractSendRegion::abort);
+      }
+    } catch (FerruleException e) {
+      if (!hasEnded.getAsBoolean()) {
+        throw e;
+      }
+    }
+  }
+
   /** {@return how often there was no space} */
   public final long stalls() {
     return stalls;
   }
+
+  /** {@return the number of published messages} */
+  public abstract long messages();
+
+  /** {@return the number of bytes of these messages} */
+  public abstract long bytes();
+
+  /** {@return how often a thread that waited has fallen asleep} */
+  public abstract long sleeps();
 }

@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import static dev.ferrule.posix.RawMemory.ALL;
 
-import dev.ferrule.FerruleException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
@@ -416,39 +415,29 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     Reference.reachabilityFence(this);
   }
 
-  private void giveBackAll() {
-    try {
-      if (!connection.hasEnded()) {
-        flush();
-        regions.stream().filter(SmSendRegion::isLent).forEach(this::abort);
-      }
-    } catch (FerruleException e) {
-      if (!connection.hasEnded()) {
-        throw e;
-      }
-    }
-  }
-
   @Override
   public void close() {
     if (closed || whenClosed == null) {
       return;
     }
-    giveBackAll();
+    giveBack(regions, connection::hasEnded);
     closed = true;
     foundRoom(maxMessageSize()); // it waits for none any more
     whenClosed.run();
   }
 
-  long messages() {
+  @Override
+  public long messages() {
     return producer.messagesPublished();
   }
 
-  long bytes() {
+  @Override
+  public long bytes() {
     return bytes;
   }
 
-  long sleeps() {
+  @Override
+  public long sleeps() {
     return waiter.sleeps();
   }
 }

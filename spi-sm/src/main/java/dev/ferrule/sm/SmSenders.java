@@ -6,13 +6,13 @@ import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.support.AbstractSenders;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> any thread may call.
  */
-final class SmSenders {
+final class SmSenders extends AbstractSenders<SmSender> {
 
   private final SmConnection connection;
   private final SharedRing peer;
@@ -38,12 +38,6 @@ final class SmSenders {
 
   /** By lane; null without an owner. */
   private final AtomicReferenceArray<@Nullable SmSender> lanes;
-
-  // of closed senders; under the lock of this
-  private long messages;
-  private long bytes;
-  private long stalls;
-  private long sleeps;
 
   SmSenders(
       SmConnection connection,
@@ -143,10 +137,7 @@ final class SmSenders {
     SmSender sender = lanes.getAndSet(lane, null);
     RingProducer producer = producers[lane];
     if (sender != null && producer != null) {
-      messages += sender.messages();
-      bytes += sender.bytes();
-      stalls += sender.stalls();
-      sleeps += sender.sleeps();
+      countClosed(sender);
       producer.restartCount();
     }
     giveLaneBack(lane);
@@ -156,7 +147,8 @@ final class SmSenders {
     long ignored = owned.getAndUpdate(now -> now & ~(1L << lane));
   }
 
-  private void forEach(Consumer<SmSender> action) {
+  @Override
+  protected void forEach(Consumer<SmSender> action) {
     action.accept(first);
     for (int lane = 0; lane < lanes.length(); lane++) {
       SmSender sender = lanes.get(lane);
@@ -169,27 +161,5 @@ final class SmSenders {
   /** Wakes the threads that wait for room, which check again. */
   void wake() {
     forEach(SmSender::wake);
-  }
-
-  private long total(long ofClosed, ToLongFunction<SmSender> count) {
-    long[] sum = {ofClosed};
-    forEach(sender -> sum[0] += count.applyAsLong(sender));
-    return sum[0];
-  }
-
-  synchronized long messages() {
-    return total(messages, SmSender::messages);
-  }
-
-  synchronized long bytes() {
-    return total(bytes, SmSender::bytes);
-  }
-
-  synchronized long stalls() {
-    return total(stalls, SmSender::stalls);
-  }
-
-  synchronized long sleeps() {
-    return total(sleeps, SmSender::sleeps);
   }
 }

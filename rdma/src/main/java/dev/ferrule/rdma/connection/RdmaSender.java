@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.FerruleException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -375,25 +374,12 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  private void giveBackAll() {
-    try {
-      if (!connection.hasEnded()) {
-        flush();
-        regions.stream().filter(RdmaSendRegion::isLent).forEach(this::abort);
-      }
-    } catch (FerruleException e) {
-      if (!connection.hasEnded()) {
-        throw e;
-      }
-    }
-  }
-
   @Override
   public void close() {
     if (closed || whenClosed == null) {
       return;
     }
-    giveBackAll();
+    giveBack(regions, connection::hasEnded);
     closed = true;
     foundRoom(maxMessageSize()); // it waits for none any more
     withdrawRequest();
@@ -410,15 +396,18 @@ final class RdmaSender extends AbstractSender {
     waiter.awaitNoWaiters(nanos);
   }
 
-  long messages() {
+  @Override
+  public long messages() {
     return outbox.posted();
   }
 
-  long bytes() {
+  @Override
+  public long bytes() {
     return bytesPublished;
   }
 
-  long sleeps() {
+  @Override
+  public long sleeps() {
     return waiter.sleeps();
   }
 }

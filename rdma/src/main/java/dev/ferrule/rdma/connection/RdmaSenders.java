@@ -3,10 +3,10 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
+import dev.ferrule.support.AbstractSenders;
 import dev.ferrule.support.ReadinessDescriptor;
 import java.util.Arrays;
 import java.util.function.Consumer;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> any thread may call.
  */
-final class RdmaSenders {
+final class RdmaSenders extends AbstractSenders<RdmaSender> {
 
   /** Creates a sender of the connection. */
   interface Factory {
@@ -38,12 +38,6 @@ final class RdmaSenders {
   private final RdmaSender first;
   private volatile RdmaSender[] open; // with the first; written under the lock of this
   private int opened; // in total; under the lock of this
-
-  // of closed senders; under the lock of this
-  private long messages;
-  private long bytes;
-  private long stalls;
-  private long sleeps;
 
   RdmaSenders(RdmaConnection connection, Factory factory, @Nullable ReadinessDescriptor room) {
     this.connection = connection;
@@ -91,18 +85,13 @@ final class RdmaSenders {
   }
 
   private synchronized void remove(RdmaSender sender) {
-    messages += sender.messages();
-    bytes += sender.bytes();
-    stalls += sender.stalls();
-    sleeps += sender.sleeps();
+    countClosed(sender);
     open = Arrays.stream(open).filter(each -> each != sender).toArray(RdmaSender[]::new);
   }
 
   /** Wakes the threads that wait, which check again. */
   void wake() {
-    for (RdmaSender sender : open) {
-      sender.wake();
-    }
+    forEach(RdmaSender::wake);
   }
 
   /** Waits until no thread waits in a sender any more. */
@@ -113,23 +102,10 @@ final class RdmaSenders {
     }
   }
 
-  private long total(long ofClosed, ToLongFunction<RdmaSender> count) {
-    return ofClosed + Arrays.stream(open).mapToLong(count).sum();
-  }
-
-  synchronized long messages() {
-    return total(messages, RdmaSender::messages);
-  }
-
-  synchronized long bytes() {
-    return total(bytes, RdmaSender::bytes);
-  }
-
-  synchronized long stalls() {
-    return total(stalls, RdmaSender::stalls);
-  }
-
-  synchronized long sleeps() {
-    return total(sleeps, RdmaSender::sleeps);
+  @Override
+  protected void forEach(Consumer<RdmaSender> action) {
+    for (RdmaSender sender : open) {
+      action.accept(sender);
+    }
   }
 }

@@ -111,7 +111,7 @@ enum Load {
               try {
                 sendByLanes(connection, first);
               } catch (FerruleException e) {
-                connection.uri(); // the connection has ended, as the other thread notices
+                return; // the connection has ended, as the other thread notices
               }
             });
       }
