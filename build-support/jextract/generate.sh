@@ -15,3 +15,12 @@ rm -rf "$posix/dev/ferrule/posix/libc" "$verbs/dev/ferrule/verbs/libibverbs" "$v
   "@$here/verbs.args" "$here/verbs.h"
 "$jextract" --output "$verbs" -t dev.ferrule.verbs.librdmacm --header-class-name RdmaCm -l :librdmacm.so.1 \
   "@$here/rdmacm.args" "$here/rdmacm.h"
+
+# What was generated, and from what: SourceTreeTest compares it with the tree, for which it needs no jextract.
+root=$(cd "$here/../.." && pwd)
+if [ "$folder" -ef "$root" ]; then
+  cd "$root"
+  sha256sum build-support/jextract/*.{args,h} posix/src/main/java/dev/ferrule/posix/libc/*.java \
+    verbs/src/main/java/dev/ferrule/verbs/lib*/*.java \
+    > build-support/jextract/SHA256SUMS
+fi

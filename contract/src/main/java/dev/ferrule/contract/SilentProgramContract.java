@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A program that sends nothing: what a provider has to tell the peer must not depend on messages of
- * the program, or one of the two waits for ever.
+ * A program that sends nothing: what a provider has to report to the peer must not depend on
+ * messages of the program, or one of the two waits for ever.
  */
 public abstract class SilentProgramContract extends Contract {
 

@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -122,6 +124,33 @@ class SourceTreeTest {
         .hasSizeGreaterThan(30)
         .allSatisfy(folder ->
             assertThat(folder.resolve("package-info.java")).content().contains("@NullMarked"));
+  }
+
+  /** {@code generate.sh} wrote the checksums: none of the files was edited since. */
+  @Test
+  void theBindingsAreWhatJextractMadeOfTheseArguments() throws Exception {
+    Path manifest = ROOT.resolve("build-support/jextract/SHA256SUMS");
+    Map<Path, String> expected = new TreeMap<>();
+    for (String line : Files.readAllLines(manifest)) {
+      String[] sumAndFile = line.split("  ", 2);
+      expected.put(Path.of(sumAndFile[1]), sumAndFile[0]);
+    }
+    Map<Path, String> actual = new TreeMap<>();
+    List<String> folders = new ArrayList<>(GENERATED);
+    folders.add("build-support/jextract");
+    for (String folder : folders) {
+      try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {
+        for (Path file : files.filter(SourceTreeTest::isInManifest).toList()) {
+          byte[] sum = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file));
+          actual.put(ROOT.relativize(file), HexFormat.of().formatHex(sum));
+        }
+      }
+    }
+    assertThat(actual).hasSizeGreaterThan(50).isEqualTo(expected);
+  }
+
+  private static boolean isInManifest(Path file) {
+    return file.toString().matches(".*\\.(java|args|h)");
   }
 
   /** A reader who searches for a name finds one meaning. */

@@ -93,7 +93,7 @@ final class RingSide implements ReceiveSide {
     if (peer == null) {
       throw new IllegalStateException("magicring requires a handshake");
     }
-    return new Terms(RingOffer.of(peer));
+    return new RingAgreement(RingOffer.of(peer));
   }
 
   @Override
@@ -121,12 +121,12 @@ final class RingSide implements ReceiveSide {
   }
 
   /** The agreed terms. */
-  private final class Terms implements Agreement {
+  private final class RingAgreement implements Agreement {
 
     private final RingOffer peer;
     private final int agreedWindow;
 
-    Terms(RingOffer peer) {
+    RingAgreement(RingOffer peer) {
       this.peer = peer;
       this.agreedWindow = Math.min(window, peer.window());
     }

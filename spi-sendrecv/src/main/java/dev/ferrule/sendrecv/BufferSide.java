@@ -57,20 +57,20 @@ abstract class BufferSide implements ReceiveSide {
   public final Agreement agree(@Nullable Hello peer) {
     Offer own = own();
     if (peer == null) {
-      return new Terms(true, false, own);
+      return new BufferAgreement(true, false, own);
     }
     Offer other = Offer.of(peer);
-    return new Terms(false, own.credits() && other.credits(), other);
+    return new BufferAgreement(false, own.credits() && other.credits(), other);
   }
 
   /** The agreed terms. In plain mode the peer's offer is assumed to equal this side's. */
-  private final class Terms implements Agreement {
+  private final class BufferAgreement implements Agreement {
 
     private final boolean plain;
     private final boolean credits;
     private final Offer peer;
 
-    Terms(boolean plain, boolean credits, Offer peer) {
+    BufferAgreement(boolean plain, boolean credits, Offer peer) {
       this.plain = plain;
       this.credits = credits;
       this.peer = peer;

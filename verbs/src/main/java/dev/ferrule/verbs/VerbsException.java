@@ -5,7 +5,8 @@ import dev.ferrule.posix.PosixException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a C function of libibverbs or librdmacm fails. The message contains the function, its
+ * Thrown if a C function of libibverbs or librdmacm fails; also if a system call fails that a user
+ * of them needs, such as mmap, so that it handles one type. The message contains the function, its
  * subject, errno and, if known, the fix.
  */
 public final class VerbsException extends RuntimeException {

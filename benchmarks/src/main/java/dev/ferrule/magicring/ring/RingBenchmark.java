@@ -134,8 +134,9 @@ public class RingBenchmark {
     heldBytes -= RingCursor.rounded(receiver.length(oldest));
     receiver.free(oldest);
     oldest = oldest + 1 & receiver.slots() - 1;
-    if (receiver.tell()) {
-      String objection = sender.takeAck(receiver.toldMessages(), receiver.toldBytes());
+    if (receiver.acknowledge()) {
+      String objection =
+          sender.takeAck(receiver.acknowledgedMessages(), receiver.acknowledgedBytes());
       if (objection != null) {
         throw new IllegalStateException(objection);
       }

@@ -52,7 +52,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private final SendQueue sends;
   private final OneSidedOperations queue;
   private final Waiter waiter;
-  private final RoomCondition roomCondition = new RoomCondition();
+  private final PostCondition postCondition = new PostCondition();
   private final DoneCondition doneCondition = new DoneCondition();
 
   // The next work request of the using thread.
@@ -217,8 +217,8 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
         nextLength = (int) Math.min(length - posted, PIECE);
         posted += nextLength;
         nextOperation = posted == length ? id : 0;
-        if (!roomCondition.isReady()) {
-          waiter.await(roomCondition, Deadlines.NEVER);
+        if (!postCondition.isReady()) {
+          waiter.await(postCondition, Deadlines.NEVER);
         }
       } while (posted < length);
     } catch (RemoteAccessException | OperationInterruptedException e) {
@@ -298,7 +298,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   }
 
   /** Waits for space in the send queue, and posts the next work request. */
-  private final class RoomCondition extends RequestCondition {
+  private final class PostCondition extends RequestCondition {
 
     @Override
     public boolean isReady() {

@@ -121,7 +121,7 @@ public abstract class Channel {
 
   /**
    * Frees a message. By the receiver's thread. The protocol's {@link #freed} makes the space
-   * available again; {@link #reportIfDue} tells the peer of it, when enough is free.
+   * available again; {@link #reportIfDue} reports it to the peer, when enough is free.
    *
    * @param message the message's number, as delivered
    */

@@ -373,8 +373,8 @@ public final class SendQueue {
   }
 
   /**
-   * Sends a report of free buffer space to the peer, if one is due. A peer that has said goodbye,
-   * or was told one, needs none.
+   * Sends a report of free buffer space to the peer, if one is due. No peer needs one after a
+   * goodbye of either side.
    */
   void sendReport() {
     if (protocol.isReportDue()) {

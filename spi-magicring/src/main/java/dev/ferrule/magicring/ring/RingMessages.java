@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * without an earlier held one are acknowledged, so the sender never overwrites a held message.
  *
  * <p>The peer is not trusted: a message beyond its allowance is refused and changes nothing here.
- * The allowance is what has been <em>acknowledged</em>, so call {@link #tell} before posting an
- * acknowledgment, not after it.
+ * The allowance is what has been <em>acknowledged</em>, so call {@link #acknowledge} before posting
+ * an acknowledgment, not after it.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
  * #arrived} and {@link #objection}, one thread at a time, and passes the slot to the receiver's
  * thread by a release store and an acquire load. The receiver's thread calls {@link #offset},
- * {@link #length} and {@link #free}. {@link #tell} is called under the send queue's lock, as are
- * {@link #toldMessages} and {@link #toldBytes} if their values must be consistent. All other
- * methods may be called by any thread.
+ * {@link #length} and {@link #free}. {@link #acknowledge} is called under the send queue's lock, as
+ * are {@link #acknowledgedMessages} and {@link #acknowledgedBytes} if their values must be
+ * consistent. All other methods may be called by any thread.
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
  * and each {@link #free}, by the same thread.
@@ -59,8 +59,8 @@ public final class RingMessages {
   private final AtomicLong releasedMessages = new AtomicLong(); // by the receiver, in any order
   private final AtomicLong freedMessages = new AtomicLong(); // by the receiver, in arrival order
   private final AtomicLong freedBytes = new AtomicLong(); // by the receiver, with freedMessages
-  private final AtomicLong toldMessages = new AtomicLong(); // under the send queue's lock
-  private final AtomicLong toldBytes = new AtomicLong(); // under the send queue's lock
+  private final AtomicLong acknowledgedMessages = new AtomicLong(); // under the send queue's lock
+  private final AtomicLong acknowledgedBytes = new AtomicLong(); // under the send queue's lock
 
   /**
    * Creates the bookkeeping of an empty ring.
@@ -113,10 +113,10 @@ public final class RingMessages {
           "the peer sent a message of %s bytes; the maximum is %d"
               .formatted(Integer.toUnsignedString(length), longest));
     }
-    if (number - toldMessages.getAcquire() >= window) {
+    if (number - acknowledgedMessages.getAcquire() >= window) {
       return refuse("the peer sent more than %d unacknowledged messages".formatted(window));
     }
-    long free = size - (tail.position() - toldBytes.getAcquire());
+    long free = size - (tail.position() - acknowledgedBytes.getAcquire());
     if (tail.costOf(length) > free) {
       return refuse(
           "the peer sent a message that needs %d bytes of the ring, but %d are free"
@@ -158,7 +158,7 @@ public final class RingMessages {
 
   /**
    * {@return the number of wants received} It must be reported to the sender, which sends no
-   * further want before that. Call this after {@link #tell}.
+   * further want before that. Call this after {@link #acknowledge}.
    */
   public int wantsTaken() {
     return wantsTaken;
@@ -216,8 +216,8 @@ public final class RingMessages {
    * when the sender has reported a lack of space.
    */
   public boolean isAckDue() {
-    long ackedMessages = toldMessages.getAcquire();
-    long ackedBytes = toldBytes.getAcquire();
+    long ackedMessages = acknowledgedMessages.getAcquire();
+    long ackedBytes = acknowledgedBytes.getAcquire();
     long messages = freedMessages.getAcquire() - ackedMessages;
     if (messages > 0
         && (acknowledge == Acknowledge.EACH
@@ -236,8 +236,8 @@ public final class RingMessages {
   }
 
   private boolean isSenderStarving() {
-    long messages = toldMessages.getAcquire(); // before arrivedMessages: never exceeds it
-    long bytes = toldBytes.getAcquire();
+    long messages = acknowledgedMessages.getAcquire(); // before arrivedMessages: never exceeds it
+    long bytes = acknowledgedBytes.getAcquire();
     return wanted
         || arrivedMessages.getAcquire() - messages >= window
         || size - (arrivedBytes.getAcquire() - bytes) < spaceForLongest;
@@ -245,19 +245,19 @@ public final class RingMessages {
 
   /** {@return whether there are freed messages that have not been acknowledged} */
   public boolean isAckOwed() {
-    long messages = toldMessages.getAcquire();
+    long messages = acknowledgedMessages.getAcquire();
     return freedMessages.getAcquire() > messages;
   }
 
   /**
    * Determines the content of the next acknowledgment. Called under the send queue's lock, before
-   * the acknowledgment is posted. The content is then in {@link #toldMessages} and {@link
-   * #toldBytes}.
+   * the acknowledgment is posted. The content is then in {@link #acknowledgedMessages} and {@link
+   * #acknowledgedBytes}.
    *
    * @return true if there is at least one more message to acknowledge than the last time
    */
-  public boolean tell() {
-    if (freedMessages.getAcquire() == toldMessages.getPlain()) {
+  public boolean acknowledge() {
+    if (freedMessages.getAcquire() == acknowledgedMessages.getPlain()) {
       return false;
     }
     // Clear this first. A thread that frees, or a want that arrives, from now on is either covered
@@ -268,19 +268,19 @@ public final class RingMessages {
     // Not freedBytes, which may have advanced: the sender accepts only consistent numbers. The slot
     // is not reused before the acknowledgment is sent.
     long bytes = ends[(int) (messages - 1) & mask];
-    toldBytes.setRelease(bytes);
-    toldMessages.setRelease(messages);
+    acknowledgedBytes.setRelease(bytes);
+    acknowledgedMessages.setRelease(messages);
     return true;
   }
 
   /** {@return the total number of freed messages acknowledged to the sender} */
-  public long toldMessages() {
-    return toldMessages.getAcquire();
+  public long acknowledgedMessages() {
+    return acknowledgedMessages.getAcquire();
   }
 
   /** {@return the total number of freed bytes acknowledged to the sender} */
-  public long toldBytes() {
-    return toldBytes.getAcquire();
+  public long acknowledgedBytes() {
+    return acknowledgedBytes.getAcquire();
   }
 
   /** {@return the total number of freed messages without an earlier held one} */

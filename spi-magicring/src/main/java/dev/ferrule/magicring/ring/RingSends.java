@@ -120,9 +120,14 @@ final class RingSends implements SendProtocol {
     if (ring == null) {
       Acknowledgment.write(memory, offset, type, 0, 0, 0);
     } else {
-      ring.tell();
+      ring.acknowledge();
       Acknowledgment.write(
-          memory, offset, type, ring.wantsTaken(), ring.toldMessages(), ring.toldBytes());
+          memory,
+          offset,
+          type,
+          ring.wantsTaken(),
+          ring.acknowledgedMessages(),
+          ring.acknowledgedBytes());
     }
     return Acknowledgment.SIZE;
   }

@@ -59,16 +59,16 @@ class RingMessagesTest {
     assertThat(messages.heldMessages()).isEqualTo(2);
     assertThat(messages.freedMessages()).isZero();
     assertThat(messages.isAckOwed()).isFalse();
-    assertThat(messages.tell()).isFalse();
+    assertThat(messages.acknowledge()).isFalse();
 
     messages.free(first);
 
     assertThat(messages.freedMessages()).isEqualTo(2);
     assertThat(messages.freedBytes()).isEqualTo(24);
-    assertThat(messages.tell()).isTrue();
-    assertThat(messages.toldMessages()).isEqualTo(2);
-    assertThat(messages.toldBytes()).isEqualTo(24);
-    assertThat(messages.tell()).as("nothing new to acknowledge").isFalse();
+    assertThat(messages.acknowledge()).isTrue();
+    assertThat(messages.acknowledgedMessages()).isEqualTo(2);
+    assertThat(messages.acknowledgedBytes()).isEqualTo(24);
+    assertThat(messages.acknowledge()).as("nothing new to acknowledge").isFalse();
 
     messages.free(third);
 
@@ -100,7 +100,7 @@ class RingMessagesTest {
       assertThat(messages.isAckOwed()).isTrue();
     }
     assertThat(messages.isAckDue()).isTrue();
-    assertThat(messages.tell()).isTrue();
+    assertThat(messages.acknowledge()).isTrue();
     assertThat(messages.isAckDue()).isFalse();
     assertThat(messages.isAckOwed()).isFalse();
   }
@@ -111,7 +111,7 @@ class RingMessagesTest {
     int acks = 0;
     for (int i = 0; i < 6_400; i++) {
       wide.free(wide.arrived(64));
-      if (wide.isAckDue() && wide.tell()) {
+      if (wide.isAckDue() && wide.acknowledge()) {
         acks++;
       }
     }
@@ -126,7 +126,7 @@ class RingMessagesTest {
       assertThat(wide.isAckDue()).as("nothing is freed").isFalse();
       wide.free(slot);
       assertThat(wide.isAckDue()).isTrue();
-      assertThat(wide.tell()).isTrue();
+      assertThat(wide.acknowledge()).isTrue();
     }
     int held = wide.arrived(64);
     wide.free(wide.arrived(64));
@@ -158,7 +158,7 @@ class RingMessagesTest {
     assertThat(wide.isAckDue()).as("512 bytes are left").isFalse();
     wide.arrived(1);
     assertThat(wide.isAckDue()).as("504 bytes are left").isTrue();
-    wide.tell();
+    wide.acknowledge();
     assertThat(wide.isAckDue()).as("nothing is owed").isFalse();
   }
 
@@ -198,7 +198,7 @@ class RingMessagesTest {
       messages.free(arrive(1));
     }
     assertRefused(0, "more than 8 unacknowledged messages");
-    messages.tell();
+    messages.acknowledge();
     assertThat(messages.offset(arrive(1))).isEqualTo(WINDOW * 8);
   }
 
@@ -210,7 +210,7 @@ class RingMessagesTest {
     assertThat(whole.objection()).contains("needs 16 bytes of the ring, but 8 are free");
     assertThat(whole.arrived(0)).isEqualTo(1);
     assertThat(whole.arrived(0)).as("the ring is full").isEqualTo(RingMessages.REFUSED);
-    whole.tell();
+    whole.acknowledge();
     assertThat(whole.arrived(PAGE - 8)).isEqualTo(2);
   }
 
@@ -279,7 +279,7 @@ class RingMessagesTest {
         victim.free(one);
       }
       if (random.nextInt(4) == 0) {
-        victim.tell();
+        victim.acknowledge();
       }
     }
   }

@@ -222,7 +222,7 @@ class RingModelTest {
       assertThat(messages.isAckDue()).isEqualTo(due);
 
       if (due || random.nextInt(50) == 0) {
-        assertThat(messages.tell()).isEqualTo(owed > 0);
+        assertThat(messages.acknowledge()).isEqualTo(owed > 0);
         assertThat(lastAck()).isEqualTo(freed);
         for (long i = 0; i < owed; i++) {
           unacknowledged.remove();
@@ -235,7 +235,7 @@ class RingModelTest {
     }
 
     Ack lastAck() {
-      return new Ack(messages.toldMessages(), messages.toldBytes());
+      return new Ack(messages.acknowledgedMessages(), messages.acknowledgedBytes());
     }
 
     void deliverAck() {
@@ -257,7 +257,7 @@ class RingModelTest {
       while (!held.isEmpty()) {
         freeOne();
       }
-      if (messages.tell()) {
+      if (messages.acknowledge()) {
         acks.add(lastAck());
       }
       unacknowledged.clear();

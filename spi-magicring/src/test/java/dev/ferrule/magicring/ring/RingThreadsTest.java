@@ -58,14 +58,14 @@ class RingThreadsTest {
 
     void acknowledgeIfDue() {
       if (messages.isAckDue()) {
-        acknowledge();
+        acknowledgeAll();
       }
     }
 
-    void acknowledge() {
+    void acknowledgeAll() {
       synchronized (sendQueue) {
-        if (messages.tell()) {
-          acks.add(new Ack(messages.toldMessages(), messages.toldBytes()));
+        if (messages.acknowledge()) {
+          acks.add(new Ack(messages.acknowledgedMessages(), messages.acknowledgedBytes()));
         }
       }
     }
@@ -107,7 +107,7 @@ class RingThreadsTest {
           pause();
         }
       }
-      acknowledge(); // the rest, which need not be due
+      acknowledgeAll(); // the rest, which need not be due
     }
 
     /** The sender's polling thread. */
@@ -221,7 +221,7 @@ class RingThreadsTest {
         () -> {
           if (messages.isAckDue()) {
             synchronized (direction.sendQueue) {
-              messages.tell(); // the sender polls the result
+              messages.acknowledge(); // the sender polls the result
             }
           }
         };
@@ -230,7 +230,7 @@ class RingThreadsTest {
           int spins = 0;
           for (long number = 0; number < direction.count; number++) {
             while (!direction.space.tryReserve(8)) {
-              long freed = messages.toldMessages();
+              long freed = messages.acknowledgedMessages();
               direction.space.takeNumbers(freed, 8 * freed); // may repeat the last ones
               direction.spin(spins++);
             }

@@ -177,7 +177,7 @@ final class Window {
         || controlsToReport() >= CONTROLS_AT_ONCE;
   }
 
-  /** Returns whether a grant has something to tell, even if it is not due. */
+  /** Returns whether a grant would report something, even if it is not due. */
   boolean isGrantOwed() {
     return used
         && (reposted.getAcquire() > grantedToPeer.getAcquire()
