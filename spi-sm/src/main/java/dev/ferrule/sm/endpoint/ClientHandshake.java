@@ -11,6 +11,7 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
+import dev.ferrule.sm.endpoint.Datagrams.Received;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -34,14 +35,10 @@ public final class ClientHandshake {
   private final SmAddress server;
   private final byte[] payload;
   private final SealedFile memory;
-  private @Nullable Answer answer;
+  private @Nullable Received answer;
   private @Nullable HandshakeMessage confirmed;
   private boolean ended;
   private long retransmissions; // written by the program's thread
-
-  /** An answer, and the memory passed with it. */
-  private record Answer(
-      HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {}
 
   ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload, SealedFile memory) {
     this.memory = memory;
@@ -80,7 +77,7 @@ public final class ClientHandshake {
         checkSent(uri, endpoint.send(connect, memory, server));
         // also if the answers are unusable: the server answers each CONNECT
         long repeatAt = backoff.next();
-        Answer received = nextAnswer(repeatAt);
+        Received received = nextAnswer(repeatAt);
         while (received != null) {
           // not under the monitor: it maps memory, and the endpoint's thread serves other
           // connections
@@ -123,20 +120,20 @@ public final class ClientHandshake {
   }
 
   /** Returns a pending answer; waits until it is time to retransmit if there is none. */
-  private synchronized @Nullable Answer nextAnswer(long repeatAt) throws InterruptedException {
+  private synchronized @Nullable Received nextAnswer(long repeatAt) throws InterruptedException {
     long left = repeatAt - System.nanoTime();
     while (answer == null && left > 0) {
       TimeUnit.NANOSECONDS.timedWait(this, Math.max(left, SHORTEST_WAIT_NANOS));
       left = repeatAt - System.nanoTime();
     }
-    Answer received = answer;
+    Received received = answer;
     answer = null;
     return received;
   }
 
-  private static void close(@Nullable Answer received) {
-    if (received != null && received.memory != null) {
-      received.memory.close();
+  private static void close(@Nullable Received received) {
+    if (received != null && received.memory() != null) {
+      received.memory().close();
     }
   }
 
@@ -164,11 +161,7 @@ public final class ClientHandshake {
 
   /** Notifies the server that this side has abandoned the connection. */
   public void cancel() {
-    endpoint.send(cancellation(id), server);
-  }
-
-  static HandshakeMessage cancellation(int clientId) {
-    return new HandshakeMessage(Type.CANCEL, clientId, 0, new byte[0]);
+    endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0), server);
   }
 
   private void checkSent(URI uri, int result) {
@@ -192,8 +185,8 @@ public final class ClientHandshake {
     // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram
   }
 
-  private @Nullable Accepted evaluate(URI uri, Answer received) {
-    HandshakeMessage message = received.message;
+  private @Nullable Accepted evaluate(URI uri, Received received) {
+    HandshakeMessage message = received.message();
     String text = new String(message.payload(), StandardCharsets.UTF_8);
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
@@ -215,18 +208,18 @@ public final class ClientHandshake {
     };
   }
 
-  private static @Nullable Accepted accepted(URI uri, Answer received) {
-    if (received.isMemoryLost) {
+  private static @Nullable Accepted accepted(URI uri, Received received) {
+    if (received.isMemoryLost()) {
       throw new ResourceExhaustedException(
           uri,
           PosixException.describe("recvmsg(the listener's memory)", Errno.EMFILE)
               + "; raise the limit of descriptors (ulimit -n)",
           null);
     }
-    PassedMemory memory = received.memory;
+    PassedMemory memory = received.memory();
     return memory == null
         ? null
-        : new Accepted(received.message.serverId(), received.message.payload(), memory);
+        : new Accepted(received.message().serverId(), received.message().payload(), memory);
   }
 
   /**
@@ -235,7 +228,7 @@ public final class ClientHandshake {
    * @param accepted the server's answer
    */
   public synchronized void confirm(Accepted accepted) {
-    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId(), new byte[0]);
+    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId());
     endpoint.send(confirmed, server);
   }
 
@@ -249,17 +242,14 @@ public final class ClientHandshake {
    *
    * @return whether it has taken ownership of the memory
    */
-  synchronized boolean receive(
-      HandshakeMessage message,
-      SmAddress from,
-      @Nullable PassedMemory passed,
-      boolean isMemoryLost) {
-    if (!from.equals(server)) {
+  synchronized boolean receive(Received received) {
+    HandshakeMessage message = received.message();
+    if (!received.from().equals(server)) {
       return false;
     }
     if (confirmed == null && !ended) {
       close(answer);
-      answer = new Answer(message, passed, isMemoryLost);
+      answer = received;
       notifyAll();
       return true;
     }

@@ -510,14 +510,8 @@ public final class Endpoint {
     long now = System.nanoTime();
     guard.run(
         () -> datagrams.read(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
-    long next = NEVER;
     Acceptor current = acceptor;
-    if (current != null) {
-      for (ServerHandshake handshake : current.unconfirmed()) {
-        guard.run(() -> handshake.tick(now));
-        next = Math.min(next, handshake.tickAt());
-      }
-    }
+    long next = current == null ? NEVER : current.repeatOffers(now, guard);
     synchronized (reading) {
       readUntil = now;
       reading.notifyAll();

@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -59,6 +60,28 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
 
   HandshakeMessage(Type type, int clientId, int serverId, byte[] payload) {
     this(type, VERSION, clientId, serverId, payload);
+  }
+
+  HandshakeMessage(Type type, int clientId, int serverId) {
+    this(type, clientId, serverId, new byte[0]);
+  }
+
+  static HandshakeMessage refusal(int clientId, String reason) {
+    return new HandshakeMessage(Type.REFUSE, clientId, 0, prefix(reason));
+  }
+
+  static HandshakeMessage noRoom(int clientId, String reason) {
+    return new HandshakeMessage(Type.NO_ROOM, clientId, 0, prefix(reason));
+  }
+
+  /** Returns the longest prefix of a text that fits in a message, cut at a character boundary. */
+  private static byte[] prefix(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(text.length, MAX_PAYLOAD);
+    while (length < text.length && (text[length] & 0xc0) == 0x80) {
+      length--;
+    }
+    return Arrays.copyOf(text, length);
   }
 
   byte[] encode() {

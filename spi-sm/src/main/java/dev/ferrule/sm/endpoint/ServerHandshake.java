@@ -8,11 +8,8 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
-import dev.ferrule.sm.ring.RingLayout;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * a client that does not answer blocks no thread of the program.
  */
 public final class ServerHandshake implements WaitingClients.Request {
-
-  /** Returned by {@link #tickAt} when nothing is left to do. */
-  static final long NEVER = Long.MAX_VALUE;
 
   private enum State {
     WAITING,
@@ -83,16 +77,6 @@ public final class ServerHandshake implements WaitingClients.Request {
     this.key = key;
     this.generation = generation;
     this.payload = payload;
-  }
-
-  /**
-   * Returns a copy of the memory's start, where its descriptor should be.
-   *
-   * @throws PosixException ENOMEM if this process lacks a resource to read it; EINVAL if a file of
-   *     that kind cannot be used
-   */
-  static MemorySegment start(PassedMemory memory) {
-    return memory.file().read(RingLayout.DESCRIPTOR_SIZE);
   }
 
   Acceptor.Key key() {
@@ -268,9 +252,9 @@ public final class ServerHandshake implements WaitingClients.Request {
     return result == -Errno.ECONNREFUSED || result == -Errno.ENOENT;
   }
 
-  /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or NEVER. */
+  /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or {@link Endpoint#NEVER}. */
   synchronized long tickAt() {
-    return state == State.OFFERED ? repeatAt : NEVER;
+    return state == State.OFFERED ? repeatAt : Endpoint.NEVER;
   }
 
   /** Repeats ACCEPT if that is due; called by the endpoint's thread. */
@@ -371,7 +355,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the reason
    */
   public void refuse(String reason) {
-    turnAway(Acceptor.refusal(key.clientId(), reason));
+    turnAway(HandshakeMessage.refusal(key.clientId(), reason));
   }
 
   /**
@@ -380,7 +364,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the resource
    */
   public void refuseForLackOfRoom(String reason) {
-    turnAway(Acceptor.noRoom(key.clientId(), reason));
+    turnAway(HandshakeMessage.noRoom(key.clientId(), reason));
   }
 
   /**

@@ -522,7 +522,7 @@ class HandshakeTest {
     try (SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
       Acceptor acceptor = server.listen(8);
-      int[] ids = new int[Acceptor.MAX_OFFERED];
+      int[] ids = new int[Offers.MAX_OFFERED];
       for (int i = 0; i < ids.length; i++) {
         acceptor.beginAccepting();
         connect(client, i + 1, memory, server);
