@@ -155,13 +155,9 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new SmConnectionResources(endpoint, facilities, SmOptions.limits(options));
+      resources = new SmConnectionResources(endpoint, facilities, options);
       SharedRing peer = attachPeer(uri, memory, resources);
-      resources.makeOwnRing(
-          SmOptions.layout(uri, options),
-          SmOptions.hasReadiness(options),
-          peer.generation(),
-          SmOptions.onDemand(options));
+      resources.makeOwnRing(uri, peer.generation());
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
@@ -11,6 +12,7 @@ import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
+import java.net.URI;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -25,6 +27,7 @@ final class SmConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
+  private final ConnectionOptions options;
   private final SealedFile.Limits limits;
   private final int id;
   private @Nullable SharedRing own;
@@ -39,31 +42,31 @@ final class SmConnectionResources implements AutoCloseable {
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when their creation fails
    * @param facilities the facilities of the connection
-   * @param limits the most that is mapped of a peer, and for all connections
+   * @param options the options of the connection
    */
-  SmConnectionResources(Endpoint endpoint, Facilities facilities, SealedFile.Limits limits)
+  SmConnectionResources(Endpoint endpoint, Facilities facilities, ConnectionOptions options)
       throws IOException {
     this.endpoint = endpoint;
     this.facilities = facilities;
-    this.limits = limits;
-    boolean done = false;
+    this.options = options;
+    this.limits = SmOptions.limits(options);
     try {
       id = endpoint.newConnection();
-      done = true;
-    } finally {
-      if (!done) {
-        endpoint.release();
-      }
+    } catch (Throwable e) {
+      endpoint.release();
+      throw e;
     }
   }
 
   /**
    * Creates the memory from which this side receives.
    *
-   * @param hasReadiness whether this side's program uses readiness
+   * @param uri identifies the connection in errors
+   * @param peerGeneration the generation of the peer's ring; 0 if there is none yet
    */
-  SharedRing makeOwnRing(
-      RingLayout layout, boolean hasReadiness, long peerGeneration, SharedRing.OnDemand more) {
+  SharedRing makeOwnRing(URI uri, long peerGeneration) {
+    RingLayout layout = SmOptions.layout(uri, options);
+    SharedRing.OnDemand more = SmOptions.onDemand(options);
     SealedFile file = SharedRing.createFile(layout, more);
     ownFile = file;
     SharedRing made =
@@ -71,7 +74,7 @@ final class SmConnectionResources implements AutoCloseable {
             file,
             layout,
             more,
-            hasReadiness,
+            SmOptions.hasReadiness(options),
             peerGeneration,
             facilities.exposingKnem(),
             new SealedFile.Limits(Long.MAX_VALUE, limits.process()));

@@ -27,7 +27,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /** Establishes one connection from the client's side. */
@@ -73,19 +72,14 @@ final class SmConnector {
     if (!EndpointScan.isLive(server)) {
       throw noListener(uri, server, "no process owns the endpoint");
     }
-    OptionalInt owner = EndpointScan.owner(server);
-    if (owner.isEmpty()) {
-      throw noListener(uri, server, "the directory was not created by Ferrule");
-    }
+    int owner =
+        EndpointScan.owner(server)
+            .orElseThrow(() -> noListener(uri, server, "the directory was not created by Ferrule"));
     // a user that may open all files may still create files that the other user may not open
-    if (owner.getAsInt() != Posix.geteuid() && access == Access.USER) {
+    if (owner != Posix.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint "
-              + server.directory()
-              + " is owned by user id "
-              + owner.getAsInt()
-              + SAME_USER,
+          "the endpoint %s is owned by user id %s".formatted(server.directory(), owner) + SAME_USER,
           null);
     }
   }
@@ -103,10 +97,8 @@ final class SmConnector {
   static void checkPayload(byte[] payload) {
     if (payload.length > Endpoint.MAX_PAYLOAD) {
       throw new IllegalArgumentException(
-          "a payload of "
-              + payload.length
-              + " bytes; the maximum of sm is "
-              + Endpoint.MAX_PAYLOAD);
+          "a payload of %s bytes; the maximum of sm is %s"
+              .formatted(payload.length, Endpoint.MAX_PAYLOAD));
     }
   }
 
@@ -155,10 +147,8 @@ final class SmConnector {
   private static ConnectionRefusedException noListener(URI uri, SmAddress address, String detail) {
     return new ConnectionRefusedException(
         uri,
-        "connection refused: no listener at "
-            + address.uri()
-            + " (start one, or check the path): "
-            + detail,
+        "connection refused: no listener at %s (start one, or check the path): %s"
+            .formatted(address.uri(), detail),
         null);
   }
 
@@ -194,21 +184,14 @@ final class SmConnector {
 
   private SmConnection connect(long deadline) throws IOException {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
-    SmConnectionResources resources =
-        new SmConnectionResources(client, facilities, SmOptions.limits(options));
+    SmConnectionResources resources = new SmConnectionResources(client, facilities, options);
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;
     try {
-      Endpoint endpoint = resources.endpoint();
       int id = resources.id();
-      SharedRing own =
-          resources.makeOwnRing(
-              SmOptions.layout(uri, options),
-              SmOptions.hasReadiness(options),
-              0,
-              SmOptions.onDemand(options));
-      handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
+      SharedRing own = resources.makeOwnRing(uri, 0);
+      handshake = client.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
           handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
       openPeer(resources, accepted.serverId());
@@ -219,7 +202,7 @@ final class SmConnector {
       connection.start();
       checkNotGivenUp(own); // directly before: what came first took as long as its classes' loading
       handshake.confirm(accepted);
-      endpoint.established(id);
+      client.established(id);
       resources.closeOwnFile();
       done = true;
       return connection;

@@ -27,24 +27,15 @@ final class SmEndpoints implements EndpointRegistry {
   @Override
   public List<EndpointInfo> list(URI address) throws IOException {
     List<EndpointInfo> result = new ArrayList<>();
-    for (SmAddress endpoint : find(address)) {
-      result.add(info(endpoint));
-    }
-    SmAddress parsed = SmAddress.parse(address);
-    EndpointScan.unreadable(parsed)
+    find(address).forEach(endpoint -> result.add(info(endpoint)));
+    EndpointScan.unreadable(SmAddress.parse(address))
         .forEach((directory, user) -> result.add(unreadable(directory, user)));
     return result;
   }
 
   @Override
   public List<EndpointInfo> removable(URI address) throws IOException {
-    List<EndpointInfo> result = new ArrayList<>();
-    for (SmAddress endpoint : find(address)) {
-      if (EndpointScan.isRemovable(endpoint)) {
-        result.add(info(endpoint));
-      }
-    }
-    return result;
+    return find(address).stream().filter(EndpointScan::isRemovable).map(SmEndpoints::info).toList();
   }
 
   @Override

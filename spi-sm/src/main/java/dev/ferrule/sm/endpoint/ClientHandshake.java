@@ -15,7 +15,6 @@ import dev.ferrule.sm.endpoint.Datagrams.Received;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -149,14 +148,12 @@ public final class ClientHandshake {
    * cannot answer.
    */
   private String hintAtUsers() {
-    OptionalInt owner = EndpointScan.owner(server);
-    return owner.isEmpty() || owner.getAsInt() == Posix.geteuid()
-        ? ""
-        : " It runs as user id "
-            + owner.getAsInt()
-            + ", which must be in the group of "
-            + endpoint.address().directory()
-            + " to open it";
+    return EndpointScan.owner(server)
+        .filter(owner -> owner != Posix.geteuid())
+        .map(owner ->
+            " It runs as user id %s, which must be in the group of %s to open it"
+                .formatted(owner, endpoint.address().directory()))
+        .orElse("");
   }
 
   /** Notifies the server that this side has abandoned the connection. */
@@ -168,18 +165,17 @@ public final class ClientHandshake {
     if (result == -Errno.ECONNREFUSED || result == -Errno.ENOENT) {
       throw new ConnectionRefusedException(
           uri,
-          "connection refused: no listener at "
-              + server.uri()
-              + " (start one, or check the path): the process that owned the endpoint has exited",
+          ("connection refused: no listener at %s (start one, or check the path): the process that"
+                  + " owned the endpoint has exited")
+              .formatted(server.uri()),
           null);
     }
     if (result == -Errno.EACCES || result == -Errno.EPERM) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint "
-              + server.directory()
-              + " is owned by another user; run both processes as the same user, or give them a"
-              + " common group and set the option access=group",
+          ("the endpoint %s is owned by another user; run both processes as the same user, or give"
+                  + " them a common group and set the option access=group")
+              .formatted(server.directory()),
           null);
     }
     // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram
@@ -198,11 +194,9 @@ public final class ClientHandshake {
       case VERSION_MISMATCH ->
           throw new VersionMismatchException(
               uri,
-              "the listener speaks version "
-                  + message.version()
-                  + " of the sm protocol, this side version "
-                  + HandshakeMessage.VERSION
-                  + "; use the same release of Ferrule on both sides",
+              ("the listener speaks version %s of the sm protocol, this side version %s; use the"
+                      + " same release of Ferrule on both sides")
+                  .formatted(message.version(), HandshakeMessage.VERSION),
               null);
       default -> null;
     };

@@ -76,12 +76,7 @@ final class Datagrams {
     if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
       return false;
     }
-    SmAddress from =
-        endpoint
-            .address()
-            .with(
-                new SmAddress.Id(
-                    Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
+    SmAddress from = endpoint.address().with(SmAddress.Id.of(matcher.group(1), matcher.group(2)));
     SealedFile file = datagram.file();
     PassedMemory memory = file == null ? null : new PassedMemory(file, datagram.sender());
     Received received = new Received(decoded.get(), from, memory, datagram.isFileLost());

@@ -143,7 +143,6 @@ public final class Endpoint {
     Fifo.Reader fifo = null;
     EventPoll poll = null;
     Endpoint endpoint = null;
-    boolean done = false;
     try {
       Path path = directory.path();
       OwnDirectory.createOrReuse(path.resolve(EndpointFiles.CONNECTIONS));
@@ -156,24 +155,22 @@ public final class Endpoint {
       endpoint = new Endpoint(directory, socket, wrapper.apply(socket::send), fifo, poll);
       LiveEndpoints.add(endpoint);
       endpoint.thread.start();
-      done = true;
       return endpoint;
-    } finally {
-      if (!done) {
-        if (endpoint != null) {
-          LiveEndpoints.remove(endpoint); // there was no memory for its thread
-        }
-        if (poll != null) {
-          poll.close();
-        }
-        if (fifo != null) {
-          fifo.close();
-        }
-        if (socket != null) {
-          socket.close();
-        }
-        directory.remove();
+    } catch (Throwable e) {
+      if (endpoint != null) {
+        LiveEndpoints.remove(endpoint); // there was no memory for its thread
       }
+      if (poll != null) {
+        poll.close();
+      }
+      if (fifo != null) {
+        fifo.close();
+      }
+      if (socket != null) {
+        socket.close();
+      }
+      directory.remove();
+      throw e;
     }
   }
 
@@ -219,9 +216,7 @@ public final class Endpoint {
     Threads.awaitEnd(thread);
   }
 
-  /**
-   * {@return whether the current thread is the endpoint's control thread, as in a close callback}
-   */
+  /** {@return whether the current thread is the endpoint's, as in a close callback} */
   public boolean isCurrentThread() {
     return Thread.currentThread() == thread;
   }
@@ -242,12 +237,16 @@ public final class Endpoint {
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
       int id = LAST_NUMBER.updateAndGet(last -> last % HandshakeMessage.MAX_ID + 1);
-      if (!links.has(id) && OwnDirectory.create(connectionDirectory(id), openToGroup)) {
+      if (!links.has(id) && OwnDirectory.create(directoryOf(id), openToGroup)) {
         return id;
       }
     }
     throw new IOException(
         "all " + HandshakeMessage.MAX_ID + " connections of " + address().uri() + " are in use");
+  }
+
+  private Path directoryOf(int connection) {
+    return EndpointFiles.connection(directory.path(), connection);
   }
 
   /**
@@ -258,7 +257,7 @@ public final class Endpoint {
    * @param bytes the size of the memory
    */
   public void describeConnection(int id, long bytes) {
-    Path file = connectionDirectory(id).resolve(EndpointFiles.MEMORY);
+    Path file = directoryOf(id).resolve(EndpointFiles.MEMORY);
     try (SeekableByteChannel channel =
         Files.newByteChannel(
             file,
@@ -277,20 +276,10 @@ public final class Endpoint {
    */
   public void removeConnection(int id) {
     try {
-      EndpointFiles.deleteConnection(connectionDirectory(id));
+      EndpointFiles.deleteConnection(directoryOf(id));
     } catch (IOException e) {
       return; // removed with the endpoint's directory at the latest
     }
-  }
-
-  /**
-   * Returns the directory of one of this endpoint's connections.
-   *
-   * @param id the connection's number
-   * @return the directory
-   */
-  public Path connectionDirectory(int id) {
-    return EndpointFiles.connection(directory.path(), id);
   }
 
   /**

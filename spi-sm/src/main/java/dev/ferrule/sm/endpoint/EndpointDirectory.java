@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ final class EndpointDirectory {
   private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
 
   private static final int ATTEMPTS = 100;
+  private static final long PAUSE_NANOS = 2_000_000;
   private static final int MAX_NUMBER = 65_535;
 
   /** Padded to the length of the other word, so that one can overwrite the other. */
@@ -61,8 +63,6 @@ final class EndpointDirectory {
    * Claims a new endpoint: below the address's directory if it names no endpoint, else exactly the
    * named one.
    *
-   * @param address the address
-   * @param access the users that may use the endpoint
    * @return the endpoint's directory, which contains no file of Ferrule's but the lock; or null if
    *     a live endpoint has that address
    * @throws InvalidAddressException if there is a directory of that name that Ferrule did not
@@ -89,11 +89,10 @@ final class EndpointDirectory {
       if (OwnDirectory.isUnprotected(directory) && WARNED_OF.add(directory)) {
         LOGGER.log(
             System.Logger.Level.WARNING,
-            directory
-                + " is writable by all users and has no sticky bit, so any of them can rename or"
-                + " remove the files of connections; set it (chmod +t "
-                + directory
-                + "), or use another directory");
+            ("%s is writable by all users and has no sticky bit, so any of them can rename or"
+                    + " remove the files of connections; set it (chmod +t %1$s), or use another"
+                    + " directory")
+                .formatted(directory));
       }
     }
   }
@@ -112,13 +111,8 @@ final class EndpointDirectory {
       }
     }
     throw new IOException(
-        "all "
-            + MAX_NUMBER
-            + " endpoints of process "
-            + pid
-            + " in "
-            + address.base()
-            + " are in use");
+        "all %s endpoints of process %s in %s are in use"
+            .formatted(MAX_NUMBER, pid, address.base()));
   }
 
   /**
@@ -144,7 +138,7 @@ final class EndpointDirectory {
       if (lock != null) {
         return new EndpointDirectory(address, lock);
       }
-      pause();
+      LockSupport.parkNanos(PAUSE_NANOS);
     }
     return null;
   }
@@ -172,20 +166,18 @@ final class EndpointDirectory {
 
   private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path, Access access)
       throws IOException {
-    boolean done = false;
+    if (lock == null) {
+      return null;
+    }
     try {
-      if (lock != null) {
-        EndpointFiles.delete(path);
-        // not earlier, as it may have belonged to a live endpoint
-        OwnDirectory.setAccess(path, access);
-        lock.letGroupRead();
-      }
-      done = true;
+      EndpointFiles.delete(path);
+      // not earlier, as it may have belonged to a live endpoint
+      OwnDirectory.setAccess(path, access);
+      lock.letGroupRead();
       return lock;
-    } finally {
-      if (!done && lock != null) {
-        lock.close();
-      }
+    } catch (Throwable e) {
+      lock.close();
+      throw e;
     }
   }
 
@@ -215,14 +207,9 @@ final class EndpointDirectory {
         if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
           throw e; // otherwise a concurrent cleaner has just removed it with its parent
         }
-        createOrFind(above(directory), access);
+        createOrFind(Objects.requireNonNullElse(directory.getParent(), directory), access);
       }
     }
-  }
-
-  private static Path above(Path directory) {
-    Path parent = directory.getParent();
-    return parent == null ? directory : parent;
   }
 
   /** Creates a directory below PATH unless it exists; an existing one must belong to this user. */
@@ -235,13 +222,13 @@ final class EndpointDirectory {
       }
       throw new InvalidAddressException(
           address.uri(),
-          directory
-              + " exists, and "
-              + OwnDirectory.owner(directory)
-                  .map(uid -> "is owned by user id " + uid)
-                  .orElse("was not created by Ferrule")
-              + "; use another endpoint or another directory"
-              + hintAtOthers(directory),
+          "%s exists, and %s; use another endpoint or another directory%s"
+              .formatted(
+                  directory,
+                  OwnDirectory.owner(directory)
+                      .map(uid -> "is owned by user id " + uid)
+                      .orElse("was not created by Ferrule"),
+                  hintAtOthers(directory)),
           e);
     }
   }
@@ -259,7 +246,7 @@ final class EndpointDirectory {
         : "";
   }
 
-  /** {@return the endpoint's address} */
+  /** Returns the endpoint's address. */
   SmAddress address() {
     return address;
   }
@@ -272,12 +259,11 @@ final class EndpointDirectory {
   /** Writes into the lock file what the endpoint is, for users and for {@link EndpointScan}. */
   void describe(boolean listening) {
     lock.write(
-        (listening ? EndpointScan.LISTENER : CLIENT)
-            + " of process "
-            + ProcessHandle.current().pid()
-            + ", protocol version "
-            + HandshakeMessage.VERSION
-            + "\n");
+        "%s of process %s, protocol version %s\n"
+            .formatted(
+                listening ? EndpointScan.LISTENER : CLIENT,
+                ProcessHandle.current().pid(),
+                HandshakeMessage.VERSION));
   }
 
   /**
@@ -303,14 +289,6 @@ final class EndpointDirectory {
     Path directory = path;
     while (directory != null && OwnDirectory.removeIfEmpty(directory)) {
       directory = directory.getParent();
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(2);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -19,7 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
@@ -80,10 +80,9 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns whether an endpoint has a live owner.
+   * {@return whether an endpoint has a live owner}
    *
    * @param address the endpoint's address
-   * @return whether it has
    * @throws PosixException if that cannot be determined, such as EACCES
    */
   public static boolean isLive(SmAddress address) {
@@ -91,22 +90,18 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns the owner of an endpoint.
+   * {@return the user id of an endpoint's owner; empty if Ferrule has created no such endpoint}
    *
    * @param address the endpoint's address
-   * @return the user id; empty if Ferrule has created no such endpoint
    */
-  public static OptionalInt owner(SmAddress address) {
-    return OwnDirectory.owner(address.directory())
-        .map(OptionalInt::of)
-        .orElseGet(OptionalInt::empty);
+  public static Optional<Integer> owner(SmAddress address) {
+    return OwnDirectory.owner(address.directory());
   }
 
   /**
-   * Returns all endpoints below an address.
+   * {@return the addresses of all endpoints below an address}
    *
    * @param address the directory's address, or that of one endpoint
-   * @return their addresses
    * @throws IOException if the directory cannot be read
    */
   public static List<SmAddress> endpoints(SmAddress address) throws IOException {
@@ -120,7 +115,7 @@ public final class EndpointScan {
     List<SmAddress> found = new ArrayList<>();
     for (Path pid : matching(SmAddress.PID, address.base())) {
       if (OwnDirectory.owner(pid).isPresent()) {
-        for (Path directory : readable(pid)) {
+        for (Path directory : readable(SmAddress.NUMBER, pid).orElse(List.of())) {
           if (OwnDirectory.owner(directory).isPresent()) {
             found.add(address.with(id(directory)));
           }
@@ -155,31 +150,19 @@ public final class EndpointScan {
     if (address.endpoint() == null) {
       for (Path pid : matching(SmAddress.PID, address.base())) {
         OwnDirectory.owner(pid)
-            .filter(user -> !isReadable(pid))
+            .filter(user -> readable(SmAddress.NUMBER, pid).isEmpty())
             .ifPresent(user -> found.put(pid, user));
       }
     }
     return found;
   }
 
-  private static boolean isReadable(Path pid) {
+  /** As {@link #matching}; empty if the directory, which may be another user's, cannot be read. */
+  private static Optional<List<Path>> readable(Pattern name, Path directory) {
     try {
-      matching(SmAddress.NUMBER, pid);
-      return true;
+      return Optional.of(matching(name, directory));
     } catch (IOException e) {
-      return false;
-    }
-  }
-
-  /**
-   * Returns the endpoints in a PID's directory, which may be another user's; none if it cannot be
-   * read.
-   */
-  private static List<Path> readable(Path pid) {
-    try {
-      return matching(SmAddress.NUMBER, pid);
-    } catch (IOException e) {
-      return List.of();
+      return Optional.empty();
     }
   }
 
@@ -204,17 +187,13 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns the directories of an endpoint's connections.
+   * {@return the directories of an endpoint's connections}
    *
    * @param address the endpoint's address
-   * @return the directories
    */
   public static List<Path> connections(SmAddress address) {
-    try {
-      return matching(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS));
-    } catch (IOException e) {
-      return List.of();
-    }
+    return readable(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS))
+        .orElse(List.of());
   }
 
   /**
@@ -289,9 +268,9 @@ public final class EndpointScan {
   }
 
   private static SmAddress.Id id(Path directory) {
-    return new SmAddress.Id(
-        Long.parseLong(directory.getName(directory.getNameCount() - 2).toString()),
-        Integer.parseInt(directory.getFileName().toString()));
+    int last = directory.getNameCount() - 1;
+    return SmAddress.Id.of(
+        directory.getName(last - 1).toString(), directory.getName(last).toString());
   }
 
   /** Returns a directory's entries whose name matches a pattern; none if it does not exist. */
