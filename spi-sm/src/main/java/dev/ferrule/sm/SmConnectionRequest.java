@@ -24,6 +24,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A waiting client; establishes the connection from the server's side. */
@@ -73,10 +74,9 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection =
         make(
             payload,
-            (made, uri, resources) -> {
+            (made, resources) -> {
               made.onClose(ended -> handshake.ended(ended.failure()));
-              handshake.accept(
-                  uri, resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+              handshake.accept(offer(made, resources, payload, deadline));
               resources.closeOwnFile();
             });
     confirmed(connection);
@@ -93,15 +93,10 @@ final class SmConnectionRequest implements ConnectionRequest {
     byte[] payload = {};
     make(
         payload,
-        (made, uri, resources) -> {
+        (made, resources) -> {
           listener.offering(handshake, made);
           handshake.offer(
-              uri,
-              resources.id(),
-              payload,
-              resources.ownFile(),
-              deadline,
-              made::isUsedByPeer,
+              offer(made, resources, payload, deadline),
               () -> {
                 resources.closeOwnFile();
                 listener.resolved(handshake);
@@ -110,19 +105,21 @@ final class SmConnectionRequest implements ConnectionRequest {
         });
   }
 
+  private static ServerHandshake.Offer offer(
+      SmConnection made, SmConnectionResources resources, byte[] payload, long deadline) {
+    return new ServerHandshake.Offer(
+        made.uri(), resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+  }
+
   /** Registers a confirmed connection, which is about to be returned. */
   void confirmed(SmConnection connection) {
     connection.countRetransmissions(handshake.retransmissions());
     listener.accepted(connection);
   }
 
-  /** Sends the client the answer for a connection. */
-  private interface Answer {
-    void send(SmConnection made, URI uri, SmConnectionResources resources);
-  }
-
   /** Creates a connection, and answers the client. After a failure, no resource is left. */
-  private SmConnection make(byte[] payload, Answer answer) {
+  private SmConnection make(
+      byte[] payload, BiConsumer<SmConnection, SmConnectionResources> answer) {
     SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
     handshake.take(uri);
@@ -147,7 +144,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   /** Returns null if there was no room, but there is more now. */
-  private @Nullable SmConnection tryToMake(URI uri, PassedMemory memory, Answer answer) {
+  private @Nullable SmConnection tryToMake(
+      URI uri, PassedMemory memory, BiConsumer<SmConnection, SmConnectionResources> answer) {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
@@ -161,7 +159,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      answer.send(connection, name, resources);
+      answer.accept(connection, resources);
       done = true;
       return connection;
     } catch (PosixException e) {

@@ -158,29 +158,38 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /**
-   * Accepts, and waits until the client has confirmed.
+   * A connection for the client.
    *
    * @param uri identifies the connection in errors
-   * @param id the connection's number here; its directory contains its ring
-   * @param answerPayload the program's payload
-   * @param own the file of the memory from which this side receives
-   * @param deadline the end of the wait, by {@link System#nanoTime}
-   * @param used returns whether the client has used the connection, which counts as a confirmation
+   * @param id its number here
+   * @param payload the program's payload
+   * @param memory the file of the memory from which this side receives, open until the client has
+   *     confirmed or failed to
+   * @param deadline when the client must have confirmed, by {@link System#nanoTime}
+   * @param wasUsed returns whether the client has used the connection, which counts as a
+   *     confirmation; throws the failure that ends the connection
    */
-  public void accept(
-      URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
+  public record Offer(
+      URI uri, int id, byte[] payload, SealedFile memory, long deadline, BooleanSupplier wasUsed) {}
+
+  /**
+   * Accepts, and waits until the client has confirmed.
+   *
+   * @param offer the connection
+   */
+  public void accept(Offer offer) {
     CountDownLatch done = new CountDownLatch(1);
-    offer(uri, id, answerPayload, own, deadline, used, done::countDown);
+    offer(offer, done::countDown);
     try {
-      if (!done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      if (!done.await(offer.deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
         endpoint.awaitDatagrams();
         fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri, "interrupted while accepting", e);
+      throw new OperationInterruptedException(offer.uri, "interrupted while accepting", e);
     }
-    checkConfirmed(uri);
+    checkConfirmed(offer.uri);
   }
 
   private synchronized void checkConfirmed(URI uri) {
@@ -204,27 +213,13 @@ public final class ServerHandshake implements WaitingClients.Request {
   /**
    * Accepts, without waiting for the client to confirm.
    *
-   * @param uri identifies the connection in errors
-   * @param id the connection's number here; its directory contains its ring
-   * @param answerPayload the program's payload
-   * @param own the file of the memory from which this side receives, open until the offer is
-   *     resolved
-   * @param deadline when the client must have confirmed, by {@link System#nanoTime}
-   * @param wasUsed returns whether the client has used the connection, which counts as a
-   *     confirmation; throws the failure that ends the connection
+   * @param offer the connection
    * @param whenResolved run once, by any thread, when the client has confirmed or failed to
    * @throws ConnectionClosedException if the listener was closed
    */
-  public void offer(
-      URI uri,
-      int id,
-      byte[] answerPayload,
-      SealedFile own,
-      long deadline,
-      BooleanSupplier wasUsed,
-      Runnable whenResolved) {
-    if (!acceptor.accepted(this, id)) {
-      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
+  public void offer(Offer offer, Runnable whenResolved) {
+    if (!acceptor.accepted(this, offer.id)) {
+      throw new ConnectionClosedException(offer.uri, false, "the listener was closed", null);
     }
     boolean over;
     synchronized (this) {
@@ -232,13 +227,13 @@ public final class ServerHandshake implements WaitingClients.Request {
       over = state != State.TAKEN; // the client has abandoned the attempt meanwhile
       if (!over) {
         state = State.OFFERED;
-        serverId = id;
-        answer = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
-        answerFile = own;
-        used = wasUsed;
-        backoff = new Backoff(deadline);
+        serverId = offer.id;
+        answer = new HandshakeMessage(Type.ACCEPT, key.clientId(), offer.id, offer.payload);
+        answerFile = offer.memory;
+        used = offer.wasUsed;
+        backoff = new Backoff(offer.deadline);
         repeatAt = backoff.next();
-        over = isGone(endpoint.send(answer, own, key.client())) && failed(Failure.GONE);
+        over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
       }
     }
     if (over) {
@@ -367,11 +362,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     turnAway(HandshakeMessage.noRoom(key.clientId(), reason));
   }
 
-  /**
-   * Refuses the client unless a thread has taken the request.
-   *
-   * @param reason the reason
-   */
+  /** Refuses the client unless a thread has taken the request. */
   void refuseUntaken(String reason) {
     synchronized (this) {
       if (state != State.WAITING) {

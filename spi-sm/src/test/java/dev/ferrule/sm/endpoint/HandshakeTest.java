@@ -97,12 +97,13 @@ class HandshakeTest {
       request.take(NAME);
       int serverId = server.newConnection();
       request.accept(
-          NAME,
-          serverId,
-          "welcome".getBytes(StandardCharsets.UTF_8),
-          serversMemory,
-          soon(),
-          () -> false);
+          new ServerHandshake.Offer(
+              NAME,
+              serverId,
+              "welcome".getBytes(StandardCharsets.UTF_8),
+              serversMemory,
+              soon(),
+              () -> false));
       ClientHandshake.Accepted accepted = connecting.get(90, TimeUnit.SECONDS);
       assertThat(accepted.serverId()).isEqualTo(serverId);
       assertThat(accepted.payload()).asString().isEqualTo("welcome");
@@ -245,7 +246,8 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.accept(
-            NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
+            new ServerHandshake.Offer(
+                NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
         connecting.get(90, TimeUnit.SECONDS);
       } finally {
         client.release();
@@ -295,12 +297,8 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.offer(
-            NAME,
-            server.newConnection(),
-            new byte[0],
-            serversMemory,
-            soon(),
-            () -> false,
+            new ServerHandshake.Offer(
+                NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false),
             () -> {});
         assertThat(connecting.get(90, TimeUnit.SECONDS))
             .isInstanceOf(OperationTimeoutException.class)
@@ -337,7 +335,9 @@ class HandshakeTest {
       assertThat(taken).isNotNull();
       taken.take(NAME);
       request.complete(taken);
-      taken.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
+      taken.accept(
+          new ServerHandshake.Offer(
+              NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
       connecting.get(90, TimeUnit.SECONDS);
     } finally {
       client.release();
@@ -419,8 +419,10 @@ class HandshakeTest {
       assertThat(request).isNotNull();
       request.take(NAME);
       int serverId = server.newConnection();
-      assertThatThrownBy(
-              () -> request.accept(NAME, serverId, new byte[0], serversMemory, soon(), () -> false))
+      assertThatThrownBy(() ->
+              request.accept(
+                  new ServerHandshake.Offer(
+                      NAME, serverId, new byte[0], serversMemory, soon(), () -> false)))
           .isInstanceOf(ConnectionClosedException.class)
           .hasMessageContaining("stopped waiting");
     } finally {
@@ -441,7 +443,9 @@ class HandshakeTest {
       ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.take(NAME);
-      request.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true);
+      request.accept(
+          new ServerHandshake.Offer(
+              NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true));
       assertThat(request.isConfirmed()).isTrue();
       assertThat(request.retransmissions()).isZero();
     } finally {
@@ -504,7 +508,9 @@ class HandshakeTest {
     assertThat(request).isNotNull();
     request.take(NAME);
     int id = server.newConnection();
-    request.offer(NAME, id, new byte[0], serversMemory, soon(), () -> false, () -> {});
+    request.offer(
+        new ServerHandshake.Offer(NAME, id, new byte[0], serversMemory, soon(), () -> false),
+        () -> {});
     return id;
   }
 
