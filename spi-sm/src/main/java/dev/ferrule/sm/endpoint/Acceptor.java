@@ -147,7 +147,7 @@ public final class Acceptor {
           continue;
         }
       }
-      endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
+      endpoint.loop().awaitDatagrams(); // it may have confirmed while this process was stopped
       if (isPlaceWanted()) {
         tooLate.withdraw();
       }
@@ -167,7 +167,7 @@ public final class Acceptor {
   public boolean withdrawOverdue() {
     for (ServerHandshake next = oldestOverdue(); next != null; next = oldestOverdue()) {
       try {
-        endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
+        endpoint.loop().awaitDatagrams(); // it may have confirmed while this process was stopped
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt(); // for the program; this does not wait
       }
@@ -188,7 +188,7 @@ public final class Acceptor {
     synchronized (this) {
       all = List.copyOf(unconfirmed);
     }
-    long next = Endpoint.NEVER;
+    long next = EndpointLoop.NEVER;
     for (ServerHandshake handshake : all) {
       guard.run(() -> handshake.tick(now));
       next = Math.min(next, handshake.tickAt());

@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +32,15 @@ final class EndpointDirectory {
 
   private static final System.Logger LOGGER = System.getLogger(EndpointDirectory.class.getName());
   private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
+
+  /** Those of this process, to be removed when the JVM exits in an orderly way. */
+  private static final Set<EndpointDirectory> CLAIMED = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(() -> CLAIMED.forEach(EndpointDirectory::remove), "ferrule-sm shutdown"));
+  }
 
   private static final int ATTEMPTS = 100;
   private static final long PAUSE_NANOS = 2_000_000;
@@ -51,12 +59,12 @@ final class EndpointDirectory {
   private final SmAddress address;
   private final Path path;
   private final OwnerLock lock;
-  private final AtomicBoolean removed = new AtomicBoolean();
 
   private EndpointDirectory(SmAddress address, OwnerLock lock) {
     this.address = address;
     this.path = address.directory();
     this.lock = lock;
+    CLAIMED.add(this);
   }
 
   /**
@@ -272,7 +280,7 @@ final class EndpointDirectory {
    */
   void remove() {
     // only once: after the first removal, the address may belong to another process
-    if (removed.compareAndSet(false, true)) {
+    if (CLAIMED.remove(this)) {
       remove(path, lock);
     }
   }

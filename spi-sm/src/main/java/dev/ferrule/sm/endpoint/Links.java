@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Links {
 
-  private static final long NEVER = Endpoint.NEVER;
+  private static final long NEVER = EndpointLoop.NEVER;
 
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
@@ -128,7 +128,7 @@ final class Links {
     }
     serveBusy();
     long now = System.nanoTime();
-    if (changed || Endpoint.isDue(keepalivesAt, now)) {
+    if (changed || EndpointLoop.isDue(keepalivesAt, now)) {
       changed = false;
       keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
       keepalivesAt = tick(now);

@@ -182,7 +182,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     offer(offer, done::countDown);
     try {
       if (!done.await(offer.deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        endpoint.awaitDatagrams();
+        endpoint.loop().awaitDatagrams();
         fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
@@ -239,7 +239,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     if (over) {
       resolve();
     } else {
-      endpoint.wakeForOffer();
+      endpoint.loop().wakeForOffer();
     }
   }
 
@@ -247,9 +247,11 @@ public final class ServerHandshake implements WaitingClients.Request {
     return result == -Errno.ECONNREFUSED || result == -Errno.ENOENT;
   }
 
-  /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or {@link Endpoint#NEVER}. */
+  /**
+   * Returns when {@link #tick} is due, by {@link System#nanoTime}, or {@link EndpointLoop#NEVER}.
+   */
   synchronized long tickAt() {
-    return state == State.OFFERED ? repeatAt : Endpoint.NEVER;
+    return state == State.OFFERED ? repeatAt : EndpointLoop.NEVER;
   }
 
   /** Repeats ACCEPT if that is due; called by the endpoint's thread. */

@@ -229,7 +229,7 @@ class EndpointTest {
       await(slow.begun);
       poll.woken = new CountDownLatch(1);
       FutureTask<Boolean> waiting =
-          new FutureTask<>(() -> endpoint.awaitDatagrams(TimeUnit.SECONDS.toNanos(90)));
+          new FutureTask<>(() -> endpoint.loop().awaitDatagrams(TimeUnit.SECONDS.toNanos(90)));
       Thread.ofPlatform().daemon().start(waiting);
       await(poll.woken);
       slow.over.countDown();
