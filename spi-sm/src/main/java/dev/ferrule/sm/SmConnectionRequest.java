@@ -76,7 +76,7 @@ final class SmConnectionRequest implements ConnectionRequest {
             payload,
             (made, resources) -> {
               made.onClose(ended -> handshake.ended(ended.failure()));
-              handshake.accept(offer(made, resources, payload, deadline));
+              handshake.accept(acceptance(made, resources, payload, deadline));
               resources.closeOwnFile();
             });
     confirmed(connection);
@@ -85,9 +85,7 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /**
    * Offers the client a connection, without waiting for its confirmation. The listener is notified
-   * of the connection, and when the client has confirmed or failed to.
-   *
-   * @param deadline when the client must have confirmed
+   * of the connection, and when the client has confirmed, or failed to before the deadline.
    */
   void offer(long deadline) {
     byte[] payload = {};
@@ -96,7 +94,7 @@ final class SmConnectionRequest implements ConnectionRequest {
         (made, resources) -> {
           listener.offering(handshake, made);
           handshake.offer(
-              offer(made, resources, payload, deadline),
+              acceptance(made, resources, payload, deadline),
               () -> {
                 resources.closeOwnFile();
                 listener.resolved(handshake);
@@ -105,9 +103,9 @@ final class SmConnectionRequest implements ConnectionRequest {
         });
   }
 
-  private static ServerHandshake.Offer offer(
+  private static ServerHandshake.Acceptance acceptance(
       SmConnection made, SmConnectionResources resources, byte[] payload, long deadline) {
-    return new ServerHandshake.Offer(
+    return new ServerHandshake.Acceptance(
         made.uri(), resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
   }
 

@@ -2,7 +2,6 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
@@ -41,8 +40,6 @@ final class SmConnectionResources implements AutoCloseable {
    *
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when their creation fails
-   * @param facilities the facilities of the connection
-   * @param options the options of the connection
    */
   SmConnectionResources(Endpoint endpoint, Facilities facilities, ConnectionOptions options)
       throws IOException {
@@ -59,10 +56,7 @@ final class SmConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Creates the memory from which this side receives.
-   *
-   * @param uri identifies the connection in errors
-   * @param peerGeneration the generation of the peer's ring; 0 if there is none yet
+   * Creates the memory from which this side receives; the generation is 0 if there is no peer yet.
    */
   SharedRing makeOwnRing(URI uri, long peerGeneration) {
     RingLayout layout = SmOptions.layout(uri, options);
@@ -88,7 +82,7 @@ final class SmConnectionResources implements AutoCloseable {
     return there(ownFile);
   }
 
-  /** Closes the file, which the peer has received and this side has mapped. */
+  /** Closes that file, which the peer has received and this side has mapped. */
   void closeOwnFile() {
     SealedFile file = ownFile;
     if (file != null) {
@@ -97,12 +91,8 @@ final class SmConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Maps the memory from which the peer receives.
-   *
-   * @param memory its file, which the caller closes, and the process that passed it
-   * @param isRight whether it belongs to this connection
-   * @return the peer's ring; empty if it is not valid
-   * @throws PosixException if it cannot be mapped
+   * Maps the memory from which the peer receives; empty if it has no valid ring of this connection.
+   * The caller closes its file.
    */
   Optional<SharedRing> attachPeerRing(
       PassedMemory memory, Predicate<RingLayout.Descriptor> isRight) {
@@ -111,22 +101,12 @@ final class SmConnectionResources implements AutoCloseable {
     return found;
   }
 
-  /**
-   * Opens the peer's FIFO.
-   *
-   * @param where the peer's endpoint
-   * @param peerId the connection's number there
-   * @throws PosixException ENXIO or ENOENT if the peer's process is gone
-   */
+  /** Opens the peer's FIFO; fails with ENXIO or ENOENT if the peer's process is gone. */
   void openPeer(SmAddress where, int peerId) {
     peer = new Peer(where, peerId, endpoint::onFullFifo);
   }
 
-  /**
-   * Allocates the buffer for fragments.
-   *
-   * @throws PosixException ENOMEM if there is no memory for it
-   */
+  /** Allocates the buffer for fragments; fails with ENOMEM if there is no memory for it. */
   void allocateRmaBuffer() {
     there(own).allocateRmaBuffer();
   }

@@ -32,10 +32,6 @@ import java.util.stream.Collectors;
 /** Establishes one connection from the client's side. */
 final class SmConnector {
 
-  private static final String SAME_USER =
-      "; run both processes as the same user, or give them a common group and set the option"
-          + " access=group";
-
   private final URI uri;
   private final SmAddress server;
   private final ConnectionOptions options;
@@ -79,7 +75,8 @@ final class SmConnector {
     if (owner != Posix.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint %s is owned by user id %s".formatted(server.directory(), owner) + SAME_USER,
+          "the endpoint %s is owned by user id %s; %s"
+              .formatted(server.directory(), owner, Access.FIX),
           null);
     }
   }
@@ -87,10 +84,8 @@ final class SmConnector {
   private static ConnectionRefusedException anotherUsers(URI uri, Exception e) {
     return new ConnectionRefusedException(
         uri,
-        "the endpoint is owned by another user (permission denied: "
-            + e.getMessage()
-            + ")"
-            + SAME_USER,
+        "the endpoint is owned by another user (permission denied: %s); %s"
+            .formatted(e.getMessage(), Access.FIX),
         e);
   }
 

@@ -80,15 +80,12 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
                 + " number",
             null);
       }
-      boolean done = false;
       try {
         Acceptor acceptor = endpoint.listen(options.get(StandardOptions.BACKLOG));
-        done = true;
         return new SmListener(endpoint, acceptor, options, facilities);
-      } finally {
-        if (!done) {
-          endpoint.release();
-        }
+      } catch (Throwable e) {
+        endpoint.release();
+        throw e;
       }
     } catch (PosixException e) {
       throw Failures.of(uri, e);
@@ -198,14 +195,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   }
 
   private void offer(ServerHandshake handshake, SmConnectionRequest request) {
-    boolean done = false;
     try {
       request.offer(confirmationDeadline());
-      done = true;
-    } finally {
-      if (!done) {
-        offered.remove(handshake);
-      }
+    } catch (Throwable e) {
+      offered.remove(handshake);
+      throw e;
     }
   }
 

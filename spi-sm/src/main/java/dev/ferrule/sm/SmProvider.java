@@ -33,11 +33,7 @@ public final class SmProvider implements ConnectionProvider {
     this(KnemDevice::instance);
   }
 
-  /**
-   * Creates a provider with a substitute for the KNEM driver.
-   *
-   * @param knem the driver, requested on first use; gives null if there is none
-   */
+  /** Creates a provider with a substitute for the KNEM driver, requested on first use. */
   SmProvider(Supplier<@Nullable Knem> knem) {
     this.knem = knem;
   }

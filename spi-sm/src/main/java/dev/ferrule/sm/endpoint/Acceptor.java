@@ -4,6 +4,7 @@ package dev.ferrule.sm.endpoint;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.Datagrams.Received;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.Deadlines;
 import java.lang.foreign.MemorySegment;
@@ -184,16 +185,16 @@ public final class Acceptor {
 
   /** Repeats or ends the offers for which that is due; returns when the next call is due. */
   long repeatOffers(long now, Guard guard) {
-    List<ServerHandshake> all;
-    synchronized (this) {
-      all = List.copyOf(unconfirmed);
-    }
     long next = EndpointLoop.NEVER;
-    for (ServerHandshake handshake : all) {
+    for (ServerHandshake handshake : unconfirmed()) {
       guard.run(() -> handshake.tick(now));
       next = Math.min(next, handshake.tickAt());
     }
     return next;
+  }
+
+  private synchronized List<ServerHandshake> unconfirmed() {
+    return List.copyOf(unconfirmed);
   }
 
   /** {@return whether this is closed} */
@@ -201,11 +202,7 @@ public final class Acceptor {
     return closed;
   }
 
-  /**
-   * Handles a message from a client; called by the endpoint's thread.
-   *
-   * @return whether a handshake has taken ownership of the memory
-   */
+  /** Handles a client's message; returns whether a handshake has taken ownership of the memory. */
   boolean receive(Received received) {
     HandshakeMessage message = received.message();
     Key key = new Key(received.from(), message.clientId());
@@ -345,17 +342,12 @@ public final class Acceptor {
   }
 
   /**
-   * Returns the reason for refusing a client's memory or FIFO.
+   * {@return the reason for refusing a client's memory or FIFO, for the client}
    *
    * @param e the failure
-   * @return the reason, for the client
    */
   public static String unusable(PosixException e) {
-    String fix =
-        e.is(Errno.EACCES, Errno.EPERM)
-            ? "; run both processes as the same user, or give them a common group and set the"
-                + " option access=group"
-            : "";
+    String fix = e.is(Errno.EACCES, Errno.EPERM) ? "; " + Access.FIX : "";
     return UNUSABLE + e.getMessage() + fix;
   }
 
@@ -387,11 +379,7 @@ public final class Acceptor {
     }
   }
 
-  /**
-   * Marks a client as being accepted as a connection of this endpoint.
-   *
-   * @return false if this was closed before a client of {@link #nextToAccept} was accepted
-   */
+  /** Marks a client as accepted; returns false if it was offered that and this is closed. */
   synchronized boolean accepted(ServerHandshake handshake, int serverId) {
     if (closed && offers.contains(handshake)) {
       return false;

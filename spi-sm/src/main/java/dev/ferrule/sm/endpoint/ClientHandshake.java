@@ -13,6 +13,7 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Datagrams.Received;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.Access;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -143,10 +144,7 @@ public final class ClientHandshake {
     ended = true;
   }
 
-  /**
-   * Returns a hint for a listener of another user: a listener that may not open the client's files
-   * cannot answer.
-   */
+  /** Returns a hint for a listener of another user, which cannot answer without access. */
   private String hintAtUsers() {
     return EndpointScan.owner(server)
         .filter(owner -> owner != Posix.geteuid())
@@ -173,9 +171,7 @@ public final class ClientHandshake {
     if (result == -Errno.EACCES || result == -Errno.EPERM) {
       throw new ConnectionRefusedException(
           uri,
-          ("the endpoint %s is owned by another user; run both processes as the same user, or give"
-                  + " them a common group and set the option access=group")
-              .formatted(server.directory()),
+          "the endpoint %s is owned by another user; %s".formatted(server.directory(), Access.FIX),
           null);
     }
     // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram
@@ -231,11 +227,7 @@ public final class ClientHandshake {
     return retransmissions;
   }
 
-  /**
-   * Handles an answer; called by the endpoint's thread.
-   *
-   * @return whether it has taken ownership of the memory
-   */
+  /** Handles an answer; returns whether it has taken ownership of the memory. */
   synchronized boolean receive(Received received) {
     HandshakeMessage message = received.message();
     if (!received.from().equals(server)) {

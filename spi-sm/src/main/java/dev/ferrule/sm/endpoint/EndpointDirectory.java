@@ -49,12 +49,8 @@ final class EndpointDirectory {
   /** Padded to the length of the other word, so that one can overwrite the other. */
   private static final String CLIENT = "client  ";
 
-  /**
-   * One more than the kernel's largest process id, and the number of alternative names for each.
-   */
-  private static final int PID_RANGE = 1 << 22;
-
-  private static final int OTHER_NAMES = 10;
+  private static final int PID_RANGE = 1 << 22; // one more than the kernel's largest process id
+  private static final int OTHER_NAMES = 10; // for each process id
 
   private final SmAddress address;
   private final Path path;
@@ -69,14 +65,11 @@ final class EndpointDirectory {
 
   /**
    * Claims a new endpoint: below the address's directory if it names no endpoint, else exactly the
-   * named one.
+   * named one. Returns its directory, which contains no file of Ferrule's but the lock; null if a
+   * live endpoint has that address.
    *
-   * @return the endpoint's directory, which contains no file of Ferrule's but the lock; or null if
-   *     a live endpoint has that address
    * @throws InvalidAddressException if there is a directory of that name that Ferrule did not
    *     create for this user
-   * @throws IOException if the directory cannot be created
-   * @throws PosixException if the lock cannot be created
    */
   static @Nullable EndpointDirectory claim(SmAddress address, Access access) throws IOException {
     createBase(address.base(), access);
@@ -254,12 +247,10 @@ final class EndpointDirectory {
         : "";
   }
 
-  /** Returns the endpoint's address. */
   SmAddress address() {
     return address;
   }
 
-  /** The endpoint's directory. */
   Path path() {
     return path;
   }
@@ -274,10 +265,7 @@ final class EndpointDirectory {
                 HandshakeMessage.VERSION));
   }
 
-  /**
-   * Removes the endpoint and releases the lock. Files that cannot be removed stay until the next
-   * owner reclaims them.
-   */
+  /** Removes the endpoint. Files that cannot be removed stay until they are reclaimed. */
   void remove() {
     // only once: after the first removal, the address may belong to another process
     if (CLAIMED.remove(this)) {

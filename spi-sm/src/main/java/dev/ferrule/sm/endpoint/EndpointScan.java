@@ -196,9 +196,7 @@ public final class EndpointScan {
         .orElse(List.of());
   }
 
-  /**
-   * Removes the endpoints of a directory whose owners have died. Files that cannot be removed stay.
-   */
+  /** Removes the endpoints whose owners have died. Files that cannot be removed stay. */
   static void sweep(Path base) {
     try {
       for (Path pid : matching(SmAddress.PID, base)) {
@@ -215,10 +213,10 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns whether {@link #clean} would remove an endpoint.
+   * {@return whether {@link #clean} would remove an endpoint: this user owns it, its process has
+   * died, and it is writable}
    *
    * @param address the endpoint's address
-   * @return whether this user owns it, its process has died, and it is writable
    */
   public static boolean isRemovable(SmAddress address) {
     Path directory = address.directory();

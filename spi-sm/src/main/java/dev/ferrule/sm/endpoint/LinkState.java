@@ -69,9 +69,7 @@ final class LinkState {
     return gone;
   }
 
-  /**
-   * Called by any thread when both sides have the connection; the peer's silence counts from then.
-   */
+  /** Counts the peer's silence from now on, as both sides have the connection. By any thread. */
   void establish() {
     established = true;
   }
@@ -80,12 +78,11 @@ final class LinkState {
     lastHeard = now;
   }
 
-  /**
-   * Returns how often {@link #tick} must be called, in nanoseconds; Long.MAX_VALUE if the peer may
-   * be silent forever.
-   */
+  /** Returns how often {@link #tick} must be called; or NEVER. */
   long interval() {
-    return timeoutNanos == 0 ? Long.MAX_VALUE : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
+    return timeoutNanos == 0
+        ? EndpointLoop.NEVER
+        : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
   }
 
   void tick(long now) {

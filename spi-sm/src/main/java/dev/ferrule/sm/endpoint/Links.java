@@ -75,10 +75,7 @@ final class Links {
     }
   }
 
-  /**
-   * Has the endpoint's thread write a peer's pending headers as soon as its FIFO has room. Takes no
-   * lock, and allocates nothing.
-   */
+  /** See {@link Endpoint#onFullFifo}. */
   void onFullFifo() {
     owing = true;
     poll.wake();

@@ -169,27 +169,27 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param wasUsed returns whether the client has used the connection, which counts as a
    *     confirmation; throws the failure that ends the connection
    */
-  public record Offer(
+  public record Acceptance(
       URI uri, int id, byte[] payload, SealedFile memory, long deadline, BooleanSupplier wasUsed) {}
 
   /**
    * Accepts, and waits until the client has confirmed.
    *
-   * @param offer the connection
+   * @param acceptance the connection
    */
-  public void accept(Offer offer) {
+  public void accept(Acceptance acceptance) {
     CountDownLatch done = new CountDownLatch(1);
-    offer(offer, done::countDown);
+    offer(acceptance, done::countDown);
     try {
-      if (!done.await(offer.deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      if (!done.await(acceptance.deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
         endpoint.loop().awaitDatagrams();
         fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(offer.uri, "interrupted while accepting", e);
+      throw new OperationInterruptedException(acceptance.uri, "interrupted while accepting", e);
     }
-    checkConfirmed(offer.uri);
+    checkConfirmed(acceptance.uri);
   }
 
   private synchronized void checkConfirmed(URI uri) {
@@ -213,13 +213,13 @@ public final class ServerHandshake implements WaitingClients.Request {
   /**
    * Accepts, without waiting for the client to confirm.
    *
-   * @param offer the connection
+   * @param acceptance the connection
    * @param whenResolved run once, by any thread, when the client has confirmed or failed to
    * @throws ConnectionClosedException if the listener was closed
    */
-  public void offer(Offer offer, Runnable whenResolved) {
-    if (!acceptor.accepted(this, offer.id)) {
-      throw new ConnectionClosedException(offer.uri, false, "the listener was closed", null);
+  public void offer(Acceptance acceptance, Runnable whenResolved) {
+    if (!acceptor.accepted(this, acceptance.id)) {
+      throw new ConnectionClosedException(acceptance.uri, false, "the listener was closed", null);
     }
     boolean over;
     synchronized (this) {
@@ -227,11 +227,12 @@ public final class ServerHandshake implements WaitingClients.Request {
       over = state != State.TAKEN; // the client has abandoned the attempt meanwhile
       if (!over) {
         state = State.OFFERED;
-        serverId = offer.id;
-        answer = new HandshakeMessage(Type.ACCEPT, key.clientId(), offer.id, offer.payload);
-        answerFile = offer.memory;
-        used = offer.wasUsed;
-        backoff = new Backoff(offer.deadline);
+        serverId = acceptance.id;
+        answer =
+            new HandshakeMessage(Type.ACCEPT, key.clientId(), acceptance.id, acceptance.payload);
+        answerFile = acceptance.memory;
+        used = acceptance.wasUsed;
+        backoff = new Backoff(acceptance.deadline);
         repeatAt = backoff.next();
         over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
       }
@@ -247,9 +248,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     return result == -Errno.ECONNREFUSED || result == -Errno.ENOENT;
   }
 
-  /**
-   * Returns when {@link #tick} is due, by {@link System#nanoTime}, or {@link EndpointLoop#NEVER}.
-   */
+  /** Returns when {@link #tick} is due; or {@link EndpointLoop#NEVER}. */
   synchronized long tickAt() {
     return state == State.OFFERED ? repeatAt : EndpointLoop.NEVER;
   }
@@ -294,9 +293,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     resolve();
   }
 
-  /**
-   * Returns whether the offer is resolved. The caller holds the lock, and no other thread receives.
-   */
+  /** Returns whether the offer is resolved. The caller holds the lock; no other thread receives. */
   private boolean lookWhetherUsed() {
     looking = true;
     try {
@@ -413,19 +410,13 @@ public final class ServerHandshake implements WaitingClients.Request {
 
   /**
    * Handles a cancellation, or another client that reuses the name. A client that has closed the
-   * connection again, and whose ACK was lost, may cancel, too.
-   *
-   * @return whether there was no connection
+   * connection again, and whose ACK was lost, may cancel, too. Returns whether there was none.
    */
   boolean cancel() {
     return fail(Failure.CANCELLED);
   }
 
-  /**
-   * Withdraws the offer of an unconfirmed client, so that other clients can be accepted.
-   *
-   * @return whether there was no connection
-   */
+  /** Withdraws an unconfirmed offer for other clients; returns whether there was no connection. */
   boolean withdraw() {
     return fail(Failure.TIMED_OUT);
   }

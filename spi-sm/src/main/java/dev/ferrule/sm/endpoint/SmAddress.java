@@ -137,9 +137,8 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns the endpoint's directory.
+   * {@return the endpoint's directory, PATH/PID/ID}
    *
-   * @return PATH/PID/ID
    * @throws IllegalStateException if the address names no endpoint
    */
   public Path directory() {
@@ -164,10 +163,9 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns the address of one connection of the endpoint.
+   * {@return the address of one connection of the endpoint, with its number as the fragment}
    *
    * @param connection the connection's number at its endpoint
-   * @return the URI, with the number as its fragment
    */
   public URI connectionUri(int connection) {
     return uri(Integer.toString(connection));

@@ -105,14 +105,10 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   /**
-   * Removes the latest request of the endpoint with the most, if another request is to take its
-   * place. Its client retransmits it.
-   *
-   * @param client the endpoint of the other request
-   * @param user its user
-   * @return the removed request, which is of a user that has at least two more than that one; or,
-   *     if there is none, of the same user and of an endpoint that has at least two more than that
-   *     one; null if there is none either
+   * Removes the latest request of the endpoint with the most, if a request of another endpoint is
+   * to take its place: one of a user that has at least two more requests than the other's user; or
+   * else, of the same user and of an endpoint that has at least two more. Returns it, which its
+   * client retransmits; null if there is none.
    */
   @Nullable R displace(SmAddress client, int user) {
     ArrayDeque<R> longest = displaceable(client, user);

@@ -97,7 +97,7 @@ class HandshakeTest {
       request.take(NAME);
       int serverId = server.newConnection();
       request.accept(
-          new ServerHandshake.Offer(
+          new ServerHandshake.Acceptance(
               NAME,
               serverId,
               "welcome".getBytes(StandardCharsets.UTF_8),
@@ -246,7 +246,7 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.accept(
-            new ServerHandshake.Offer(
+            new ServerHandshake.Acceptance(
                 NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
         connecting.get(90, TimeUnit.SECONDS);
       } finally {
@@ -297,7 +297,7 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.offer(
-            new ServerHandshake.Offer(
+            new ServerHandshake.Acceptance(
                 NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false),
             () -> {});
         assertThat(connecting.get(90, TimeUnit.SECONDS))
@@ -336,7 +336,7 @@ class HandshakeTest {
       taken.take(NAME);
       request.complete(taken);
       taken.accept(
-          new ServerHandshake.Offer(
+          new ServerHandshake.Acceptance(
               NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
       connecting.get(90, TimeUnit.SECONDS);
     } finally {
@@ -421,7 +421,7 @@ class HandshakeTest {
       int serverId = server.newConnection();
       assertThatThrownBy(() ->
               request.accept(
-                  new ServerHandshake.Offer(
+                  new ServerHandshake.Acceptance(
                       NAME, serverId, new byte[0], serversMemory, soon(), () -> false)))
           .isInstanceOf(ConnectionClosedException.class)
           .hasMessageContaining("stopped waiting");
@@ -444,7 +444,7 @@ class HandshakeTest {
       assertThat(request).isNotNull();
       request.take(NAME);
       request.accept(
-          new ServerHandshake.Offer(
+          new ServerHandshake.Acceptance(
               NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true));
       assertThat(request.isConfirmed()).isTrue();
       assertThat(request.retransmissions()).isZero();
@@ -509,7 +509,7 @@ class HandshakeTest {
     request.take(NAME);
     int id = server.newConnection();
     request.offer(
-        new ServerHandshake.Offer(NAME, id, new byte[0], serversMemory, soon(), () -> false),
+        new ServerHandshake.Acceptance(NAME, id, new byte[0], serversMemory, soon(), () -> false),
         () -> {});
     return id;
   }
