@@ -161,12 +161,11 @@ final class SmConnectionResources implements AutoCloseable {
    */
   void close(BooleanSupplier isSeen) {
     try {
-      endpoint.removeLink(id);
+      endpoint.removeConnection(id);
       if (peer != null) {
         peer.close();
       }
       closeOwnFile();
-      endpoint.removeConnection(id);
       retirable.set(true);
       VarHandle.fullFence(); // the other side is in SmReceiver.endPolling
       if (!isSeen.getAsBoolean()) {

@@ -197,7 +197,6 @@ final class SmConnector {
       connection.start();
       checkNotGivenUp(own); // directly before: what came first took as long as its classes' loading
       handshake.confirm(accepted);
-      client.established(id);
       resources.closeOwnFile();
       done = true;
       return connection;

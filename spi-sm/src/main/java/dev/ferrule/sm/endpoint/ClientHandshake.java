@@ -213,13 +213,15 @@ public final class ClientHandshake {
   }
 
   /**
-   * Confirms the acceptance, and confirms it again whenever the server repeats it.
+   * Confirms the acceptance, and confirms it again whenever the server repeats it. From now on the
+   * server's silence counts.
    *
    * @param accepted the server's answer
    */
   public synchronized void confirm(Accepted accepted) {
     confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId());
     endpoint.send(confirmed, server);
+    endpoint.established(id);
   }
 
   /** {@return how often CONNECT was retransmitted} */

@@ -212,19 +212,6 @@ public final class Endpoint {
   }
 
   /**
-   * Removes a connection's directory.
-   *
-   * @param id the connection's number
-   */
-  public void removeConnection(int id) {
-    try {
-      EndpointFiles.deleteConnection(directoryOf(id));
-    } catch (IOException e) {
-      return; // removed with the endpoint's directory at the latest
-    }
-  }
-
-  /**
    * Starts serving a connection.
    *
    * @param id its number here
@@ -237,28 +224,29 @@ public final class Endpoint {
     loop.links().add(id, link, peer, peerTimeout);
   }
 
-  /**
-   * Counts the silence of a connection's peer from now on. Until then the timeout of the handshake
-   * applies.
-   *
-   * @param id its number here
-   */
-  public void established(int id) {
+  /** Counts the silence of a connection's peer from now on, where the handshake has ended. */
+  void established(int id) {
     loop.links().established(id);
   }
 
   /**
-   * Stops serving a connection. Must be called before its peer is closed.
+   * Stops serving a connection, and removes its directory. Must be called before its peer is
+   * closed.
    *
    * @param id its number here
    */
-  public void removeLink(int id) {
+  public void removeConnection(int id) {
     loop.links().remove(id);
     Acceptor current = acceptor;
     if (current != null) {
       current.forget(id);
     }
     clientHandshakes.remove(id);
+    try {
+      EndpointFiles.deleteConnection(directoryOf(id));
+    } catch (IOException e) {
+      return; // removed with the endpoint's directory at the latest
+    }
   }
 
   EndpointLoop loop() {

@@ -107,9 +107,7 @@ class HandshakeTest {
       ClientHandshake.Accepted accepted = connecting.get(90, TimeUnit.SECONDS);
       assertThat(accepted.serverId()).isEqualTo(serverId);
       assertThat(accepted.payload()).asString().isEqualTo("welcome");
-      client.removeLink(id);
       client.removeConnection(id);
-      server.removeLink(serverId);
       server.removeConnection(serverId);
       return new Result(handshake, accepted, request);
     }
@@ -374,7 +372,7 @@ class HandshakeTest {
         requests.add(new WeakReference<>(acceptor.next(soon())));
         assertThatThrownBy(connecting::join).cause().isInstanceOf(OperationTimeoutException.class);
         handshake.cancel();
-        client.removeLink(id);
+        client.removeConnection(id);
       }
       long deadline = soon();
       while (!requests.stream().allMatch(request -> request.refersTo(null))) {
@@ -413,7 +411,7 @@ class HandshakeTest {
       handshake.end();
       handshake.cancel();
       if (isRemoved) {
-        client.removeLink(id);
+        client.removeConnection(id);
       }
       ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
