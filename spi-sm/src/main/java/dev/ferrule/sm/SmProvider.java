@@ -9,6 +9,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.Option;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.endpoint.SmEndpoints;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.rma.CopyPath;

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Serves the server's side of all handshakes of an endpoint: queues waiting clients, detects
  * retransmitted requests, and hands new requests to the program.
+ *
+ * <p>The lock of this guards all collections, and the {@link Offers}. A thread may hold the lock of
+ * a handshake when it takes this one, and never the other way round.
  */
 public final class Acceptor {
 
@@ -38,7 +41,6 @@ public final class Acceptor {
   private final Endpoint endpoint;
   private final int backlog;
 
-  // all of these are guarded by the monitor of this
   private final WaitingClients<ServerHandshake> waiting = new WaitingClients<>();
   private final Offers offers = new Offers(waiting);
 
@@ -47,15 +49,7 @@ public final class Acceptor {
 
   private final Map<Key, ServerHandshake> open = new HashMap<>();
   private final Map<Integer, ServerHandshake> accepted = new HashMap<>();
-  private final Map<Key, ServerHandshake> turnedAway =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, ServerHandshake> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final LinkedHashMap<Key, ServerHandshake> turnedAway = new LinkedHashMap<>();
   private volatile boolean closed;
   private volatile Runnable onClient = () -> {};
 
@@ -368,6 +362,9 @@ public final class Acceptor {
   synchronized void turnedAway(ServerHandshake handshake) {
     if (open.remove(handshake.key(), handshake)) {
       turnedAway.put(handshake.key(), handshake);
+      if (turnedAway.size() > REMEMBERED) {
+        turnedAway.pollFirstEntry();
+      }
     }
   }
 

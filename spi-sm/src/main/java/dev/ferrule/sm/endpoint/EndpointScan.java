@@ -99,12 +99,11 @@ public final class EndpointScan {
   }
 
   /**
-   * {@return the addresses of all endpoints below an address}
+   * Returns all endpoints below an address, which may be that of one.
    *
-   * @param address the directory's address, or that of one endpoint
    * @throws IOException if the directory cannot be read
    */
-  public static List<SmAddress> endpoints(SmAddress address) throws IOException {
+  static List<SmAddress> endpoints(SmAddress address) throws IOException {
     if (address.endpoint() != null) {
       if (OwnDirectory.owner(address.directory()).isPresent()) {
         return List.of(address);
@@ -139,13 +138,12 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns the directories of other users that hold endpoints and cannot be read.
+   * Returns the directories of other users that hold endpoints and cannot be read, with their
+   * users.
    *
-   * @param address the directory's address, or that of one endpoint
-   * @return each with its user id
    * @throws IOException if the directory itself cannot be read
    */
-  public static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
+  static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
     Map<Path, Integer> found = new TreeMap<>();
     if (address.endpoint() == null) {
       for (Path pid : matching(SmAddress.PID, address.base())) {
@@ -167,12 +165,9 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns an endpoint's own description.
-   *
-   * @param address the endpoint's address
-   * @return one line; empty if there is none, or it cannot be read
+   * Returns an endpoint's own description, one line; empty if there is none or it is not readable.
    */
-  public static String description(SmAddress address) {
+  static String description(SmAddress address) {
     try {
       // text behind the first line is the rest of a former owner's longer line
       return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK))
@@ -186,12 +181,8 @@ public final class EndpointScan {
     }
   }
 
-  /**
-   * {@return the directories of an endpoint's connections}
-   *
-   * @param address the endpoint's address
-   */
-  public static List<Path> connections(SmAddress address) {
+  /** Returns the directories of an endpoint's connections. */
+  static List<Path> connections(SmAddress address) {
     return readable(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS))
         .orElse(List.of());
   }
@@ -212,13 +203,8 @@ public final class EndpointScan {
     }
   }
 
-  /**
-   * {@return whether {@link #clean} would remove an endpoint: this user owns it, its process has
-   * died, and it is writable}
-   *
-   * @param address the endpoint's address
-   */
-  public static boolean isRemovable(SmAddress address) {
+  /** Returns whether this user owns an endpoint and may write to it, and its process has died. */
+  static boolean isRemovable(SmAddress address) {
     Path directory = address.directory();
     Path lock = directory.resolve(EndpointFiles.LOCK);
     try {
@@ -232,13 +218,9 @@ public final class EndpointScan {
   }
 
   /**
-   * Removes an endpoint if its process has died. Other files stay, as does the directory that holds
-   * them.
-   *
-   * @param address the endpoint's address
-   * @return whether the endpoint no longer exists
+   * Removes an endpoint, but not other files, if its process has died; returns whether it is gone.
    */
-  public static boolean clean(SmAddress address) {
+  static boolean clean(SmAddress address) {
     Path directory = address.directory();
     removeIfStale(directory);
     if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
