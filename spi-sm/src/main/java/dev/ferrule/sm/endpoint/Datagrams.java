@@ -19,12 +19,8 @@ final class Datagrams {
       Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
 
   /**
-   * A message, as it was received.
-   *
-   * @param message the message
-   * @param from its sender
-   * @param memory the memory passed with it
-   * @param isMemoryLost whether this process had no descriptor for that
+   * A message with the memory that was passed with it, which is lost if this process had no
+   * descriptor for it.
    */
   record Received(
       HandshakeMessage message,

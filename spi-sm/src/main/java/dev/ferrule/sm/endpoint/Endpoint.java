@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An endpoint: a directory with a socket and a FIFO, its incoming and outgoing connections, and one
  * control thread for all of them, its {@link EndpointLoop}. It is reference-counted: a listener and
- * each connection {@link #retain retain} it.
+ * each connection {@link #retain retain} it. The methods throw a {@link PosixException} if the
+ * operating system reports an error.
  */
 public final class Endpoint {
 
@@ -73,7 +74,6 @@ public final class Endpoint {
    * @param access the users that may use it
    * @return the endpoint; or null if a live endpoint has that address
    * @throws IOException if its directory cannot be created
-   * @throws dev.ferrule.posix.PosixException if its files cannot be created
    */
   public static @Nullable Endpoint open(SmAddress address, Access access) throws IOException {
     return open(address, access, UnaryOperator.identity(), EventPoll::new);
@@ -174,7 +174,6 @@ public final class Endpoint {
    *
    * @return the number
    * @throws IOException if all numbers are in use
-   * @throws dev.ferrule.posix.PosixException if its directory cannot be created
    */
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
@@ -266,7 +265,6 @@ public final class Endpoint {
    *
    * @param backlog the maximum number of waiting clients
    * @return the acceptor
-   * @throws dev.ferrule.posix.PosixException if the lock file cannot be written
    */
   public Acceptor listen(int backlog) {
     Acceptor result = new Acceptor(this, backlog);

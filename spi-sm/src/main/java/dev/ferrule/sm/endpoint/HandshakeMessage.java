@@ -11,13 +11,10 @@ import java.util.Optional;
  * A handshake message: 8 bytes, followed by the payload. As one little-endian number, from the
  * least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
  * connection's number at the client's endpoint, 20 bits its number at the server's. Type and
- * version have the same place in every version.
+ * version, which is the sender's, have the same place in every version.
  *
- * @param type the message type
- * @param version the sender's version of the protocol
  * @param clientId the connection's number at the client's endpoint, chosen by the client
  * @param serverId the connection's number at the server's endpoint, chosen by the server; 0 before
- * @param payload the program's payload
  */
 record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
 

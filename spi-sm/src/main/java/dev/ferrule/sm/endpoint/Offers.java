@@ -27,12 +27,7 @@ final class Offers implements WaitingClients.Unconfirmed {
   /** Another client is accepted in place of one that has not confirmed within this time. */
   static final long WITHDRAW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /**
-   * An offer that is not confirmed.
-   *
-   * @param since the time of {@link #next}, or of ACCEPT
-   * @param isSent whether ACCEPT was sent, or is about to be
-   */
+  /** An offer that is not confirmed, since it was made, or since ACCEPT was sent. */
   private record Offer(long since, boolean isSent) {}
 
   private final WaitingClients<ServerHandshake> waiting;

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Directories created by Ferrule. Only their owner may enter them, or also their group ({@link
  * Access}), and they carry a mark. Ferrule deletes files only in a directory that has the mark and
- * belongs to this user. It never empties, removes or reclaims any other directory.
+ * belongs to this user. It never empties, removes or reclaims any other directory. The methods
+ * throw a {@link PosixException} if the operating system reports an error.
  */
 public final class OwnDirectory {
 
@@ -107,7 +108,6 @@ public final class OwnDirectory {
    *
    * @param path a directory created by {@link #create}
    * @param access the users
-   * @throws PosixException if it cannot be set
    */
   public static void setAccess(Path path, Access access) {
     if (isOpenToGroup(path) != (access == Access.GROUP)) {
@@ -120,7 +120,6 @@ public final class OwnDirectory {
    * such directories, too; it is therefore not removed when it is empty.
    *
    * @param path a directory created by {@link #create}
-   * @throws PosixException if it cannot be set
    */
   public static void makeCommon(Path path) {
     setMode(path, COMMON_MODE);
@@ -135,7 +134,6 @@ public final class OwnDirectory {
    * @param file its name
    * @param type its expected type, see {@link FileStatus}
    * @param rights the rights of the group, as in a mode: 040 to read, 020 to write
-   * @throws PosixException if it cannot be set
    */
   public static void letGroupUse(int fd, Path file, int type, int rights) {
     if (!isOpenToGroup(file.getParent())) {
