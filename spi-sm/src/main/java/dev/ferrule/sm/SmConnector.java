@@ -181,39 +181,32 @@ final class SmConnector {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
     SmConnectionResources resources = new SmConnectionResources(client, facilities, options);
     SmConnection connection = null;
-    ClientHandshake handshake = null;
-    boolean done = false;
     try {
       int id = resources.id();
       SharedRing own = resources.makeOwnRing(uri, 0);
-      handshake = client.connect(id, server, options.payload(), resources.ownFile());
-      ClientHandshake.Accepted accepted =
-          handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
-      openPeer(resources, accepted.serverId());
-      checkNotGivenUp(own);
-      connection =
-          new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
-      connection.countRetransmissions(handshake.retransmissions());
-      connection.start();
-      checkNotGivenUp(own); // directly before: what came first took as long as its classes' loading
-      handshake.confirm(accepted);
+      try (ClientHandshake handshake =
+          client.connect(id, server, options.payload(), resources.ownFile())) {
+        ClientHandshake.Accepted accepted =
+            handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
+        openPeer(resources, accepted.serverId());
+        checkNotGivenUp(own);
+        connection =
+            new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
+        connection.countRetransmissions(handshake.retransmissions());
+        connection.start();
+        checkNotGivenUp(
+            own); // directly before: what came first took as long as loading its classes
+        handshake.confirm(accepted);
+      }
       resources.closeOwnFile();
-      done = true;
       return connection;
-    } finally {
-      if (handshake != null) {
-        handshake.end();
+    } catch (Throwable e) {
+      if (connection != null) {
+        connection.close();
+      } else {
+        resources.close();
       }
-      if (!done) {
-        if (handshake != null) {
-          handshake.cancel();
-        }
-        if (connection != null) {
-          connection.close();
-        } else {
-          resources.close();
-        }
-      }
+      throw e;
     }
   }
 

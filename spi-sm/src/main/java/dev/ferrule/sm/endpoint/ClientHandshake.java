@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * for every copy of the answer. The program's thread waits in {@link #await}; the endpoint's thread
  * delivers the answers.
  */
-public final class ClientHandshake {
+public final class ClientHandshake implements AutoCloseable {
 
   /** Object.wait rounds down to milliseconds, and 0 means no timeout. */
   private static final long SHORTEST_WAIT_NANOS = 1_000_000;
@@ -137,11 +137,17 @@ public final class ClientHandshake {
     }
   }
 
-  /** Discards all further answers, and closes the memory of a pending one. */
-  public synchronized void end() {
+  /**
+   * Discards all further answers. Unless it has confirmed, it notifies the server that it gives up.
+   */
+  @Override
+  public synchronized void close() {
     close(answer);
     answer = null;
     ended = true;
+    if (confirmed == null) {
+      cancel();
+    }
   }
 
   /** Returns a hint for a listener of another user, which cannot answer without access. */
@@ -154,8 +160,7 @@ public final class ClientHandshake {
         .orElse("");
   }
 
-  /** Notifies the server that this side has abandoned the connection. */
-  public void cancel() {
+  private void cancel() {
     endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0), server);
   }
 

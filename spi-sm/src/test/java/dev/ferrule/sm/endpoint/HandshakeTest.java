@@ -371,7 +371,7 @@ class HandshakeTest {
                 task -> Thread.ofPlatform().daemon().start(task));
         requests.add(new WeakReference<>(acceptor.next(soon())));
         assertThatThrownBy(connecting::join).cause().isInstanceOf(OperationTimeoutException.class);
-        handshake.cancel();
+        handshake.close();
         client.removeConnection(id);
       }
       long deadline = soon();
@@ -408,8 +408,7 @@ class HandshakeTest {
       ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory);
       assertThatThrownBy(() -> handshake.await(NAME, System.nanoTime(), answer -> true))
           .isInstanceOf(OperationTimeoutException.class);
-      handshake.end();
-      handshake.cancel();
+      handshake.close();
       if (isRemoved) {
         client.removeConnection(id);
       }
