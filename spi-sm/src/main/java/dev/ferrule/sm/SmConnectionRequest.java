@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
 /** A waiting client; establishes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
 
-  private static final System.Logger LOGGER = System.getLogger(SmConnectionRequest.class.getName());
-
   private final SmListener listener;
   private final Endpoint endpoint;
   private final ServerHandshake handshake;

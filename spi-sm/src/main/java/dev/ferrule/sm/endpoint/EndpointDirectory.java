@@ -103,12 +103,12 @@ final class EndpointDirectory {
     for (int number = 1; number <= MAX_NUMBER; number++) {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
       Path directory = candidate.directory();
-      if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory)) {
-        continue; // owned by another user; left alone
+      if (isAnothers(directory)) {
+        continue; // left alone
       }
-      OwnerLock lock = tryClaim(candidate, access);
-      if (lock != null) {
-        return new EndpointDirectory(candidate, lock);
+      EndpointDirectory claimed = tryClaim(candidate, access);
+      if (claimed != null) {
+        return claimed;
       }
     }
     throw new IOException(
@@ -123,28 +123,32 @@ final class EndpointDirectory {
   private static long nameOfProcess(Path base) {
     long pid = ProcessHandle.current().pid();
     for (long name = pid; name < pid + (long) OTHER_NAMES * PID_RANGE; name += PID_RANGE) {
-      Path directory = base.resolve(Long.toString(name));
-      if (OwnDirectory.isOwn(directory) || !Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+      if (!isAnothers(base.resolve(Long.toString(name)))) {
         return name;
       }
     }
     return pid; // claiming it reports the reason
   }
 
+  private static boolean isAnothers(Path directory) {
+    return Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory);
+  }
+
   private static @Nullable EndpointDirectory claimNamed(SmAddress address, Access access)
       throws IOException {
     // a process that only checks whether the endpoint is stale holds the lock briefly, too
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      OwnerLock lock = tryClaim(address, access);
-      if (lock != null) {
-        return new EndpointDirectory(address, lock);
+      EndpointDirectory claimed = tryClaim(address, access);
+      if (claimed != null) {
+        return claimed;
       }
       LockSupport.parkNanos(PAUSE_NANOS);
     }
     return null;
   }
 
-  private static @Nullable OwnerLock tryClaim(SmAddress address, Access access) throws IOException {
+  private static @Nullable EndpointDirectory tryClaim(SmAddress address, Access access)
+      throws IOException {
     Path path = address.directory();
     Path ofProcess = Objects.requireNonNull(path.getParent());
     for (int attempt = 0; ; attempt++) {
@@ -155,7 +159,8 @@ final class EndpointDirectory {
           OwnDirectory.setAccess(ofProcess, access); // others in it have their own access
         }
         createOwn(address, path);
-        return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);
+        OwnerLock lock = OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK));
+        return lock == null ? null : emptied(address, lock, access);
       } catch (PosixException e) {
         // the former owner removed the directory after it was found to exist
         if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
@@ -165,17 +170,14 @@ final class EndpointDirectory {
     }
   }
 
-  private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path, Access access)
+  private static EndpointDirectory emptied(SmAddress address, OwnerLock lock, Access access)
       throws IOException {
-    if (lock == null) {
-      return null;
-    }
     try {
-      EndpointFiles.delete(path);
+      EndpointFiles.delete(address.directory());
       // not earlier, as it may have belonged to a live endpoint
-      OwnDirectory.setAccess(path, access);
+      OwnDirectory.setAccess(address.directory(), access);
       lock.letGroupRead();
-      return lock;
+      return new EndpointDirectory(address, lock);
     } catch (Throwable e) {
       lock.close();
       throw e;
@@ -239,9 +241,9 @@ final class EndpointDirectory {
    * every name that this process might use.
    */
   private static String hintAtOthers(Path directory) {
-    boolean isAnothers =
+    boolean hasOtherUser =
         OwnDirectory.userOf(directory).filter(user -> user != Posix.geteuid()).isPresent();
-    return isAnothers
+    return hasOtherUser
         ? ". Where other users may create directories, any of them can take all names first: "
             + OwnDirectory.suggestion()
         : "";
