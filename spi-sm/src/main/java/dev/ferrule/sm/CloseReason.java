@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +37,10 @@ final class CloseReason {
   /** Returns why the peer has ended the connection; null for a plain close. */
   static @Nullable String describe(int word) {
     if (word > CLOSED) {
-      return "the peer has ended the connection, because this process did not answer for "
-          + StandardOptions.PEER_TIMEOUT.format(Duration.ofMillis(word))
-          + " (stopped, paused or swapped out?); the peer's option "
-          + StandardOptions.PEER_TIMEOUT.name()
-          + " sets the timeout";
+      Option<Duration> timeout = StandardOptions.PEER_TIMEOUT;
+      return ("the peer has ended the connection, because this process did not answer for %s"
+              + " (stopped, paused or swapped out?); the peer's option %s sets the timeout")
+          .formatted(timeout.format(Duration.ofMillis(word)), timeout.name());
     }
     return switch (word) {
       case PROTOCOL ->

@@ -38,54 +38,46 @@ final class Failures {
   }
 
   static FerruleException of(URI uri, OutOfMemoryError e) {
-    return new ResourceExhaustedException(
-        uri, e.getMessage() + "; raise the JVM's limit, such as that of the heap (-Xmx)", e);
+    return exhausted(uri, e, "; raise the JVM's limit, such as that of the heap (-Xmx)");
   }
 
   static FerruleException of(URI uri, PosixException e) {
-    if (e.is(Errno.EFBIG)) {
-      return new ResourceExhaustedException(
-          uri,
+    return switch (e.errno()) {
+      case Errno.EFBIG ->
           e.function().equals("mmap")
-              ? tooLarge(e)
-              : e.getMessage() + "; raise the limit of the size of files (ulimit -f)",
-          e);
-    }
-    if (e.is(Errno.ENOSPC, Errno.EDQUOT)) {
-      return new ResourceExhaustedException(uri, full(uri, e), e);
-    }
-    if (e.is(Errno.EMFILE, Errno.ENFILE)) {
-      return new ResourceExhaustedException(uri, e.getMessage() + DESCRIPTORS, e);
-    }
-    if (e.is(Errno.ENOMEM, Errno.EAGAIN)) {
-      return new ResourceExhaustedException(
-          uri,
-          e.getMessage()
-              + "; free memory, raise vm.max_map_count or the option maxMapped, or use less memory (options buffer, maxMessage, ring, allocatable)",
-          e);
-    }
-    if (e.is(Errno.ENAMETOOLONG)) {
-      return new InvalidAddressException(
-          uri,
-          e.getMessage()
-              + "; a Unix domain socket's path has at most 107 bytes, so use a shorter directory",
-          e);
-    }
-    if (e.is(Errno.EACCES, Errno.EPERM, Errno.EROFS)) {
-      return new InvalidAddressException(uri, denied(uri, e), e);
-    }
-    if (e.is(Errno.ENOENT)) {
-      return new InvalidAddressException(
-          uri,
-          e.getMessage()
-              + "; no file can be created there; choose another directory, such as one in /dev/shm",
-          e);
-    }
-    if (e.is(Errno.EEXIST)) {
-      return new InvalidAddressException(
-          uri, e.getMessage() + ", not created by Ferrule; remove it or use another path", e);
-    }
-    return new FerruleException(uri, String.valueOf(e.getMessage()), e);
+              ? new ResourceExhaustedException(uri, tooLarge(e), e)
+              : exhausted(uri, e, "; raise the limit of the size of files (ulimit -f)");
+      case Errno.ENOSPC, Errno.EDQUOT -> full(uri, e);
+      case Errno.EMFILE, Errno.ENFILE -> exhausted(uri, e, DESCRIPTORS);
+      case Errno.ENOMEM, Errno.EAGAIN ->
+          exhausted(
+              uri,
+              e,
+              "; free memory, raise vm.max_map_count or the option maxMapped, or use less memory"
+                  + " (options buffer, maxMessage, ring, allocatable)");
+      case Errno.ENAMETOOLONG ->
+          invalid(
+              uri,
+              e,
+              "; a Unix domain socket's path has at most 107 bytes, so use a shorter directory");
+      case Errno.EACCES, Errno.EPERM, Errno.EROFS -> denied(uri, e);
+      case Errno.ENOENT ->
+          invalid(
+              uri,
+              e,
+              "; no file can be created there; choose another directory, such as one in /dev/shm");
+      case Errno.EEXIST ->
+          invalid(uri, e, ", not created by Ferrule; remove it or use another path");
+      default -> new FerruleException(uri, String.valueOf(e.getMessage()), e);
+    };
+  }
+
+  private static FerruleException exhausted(URI uri, Throwable e, String fix) {
+    return new ResourceExhaustedException(uri, e.getMessage() + fix, e);
+  }
+
+  private static FerruleException invalid(URI uri, Throwable e, String fix) {
+    return new InvalidAddressException(uri, e.getMessage() + fix, e);
   }
 
   /** Describes memory of a peer that is larger than this side permits. */
@@ -105,30 +97,31 @@ final class Failures {
 
   static FerruleException of(URI uri, IOException e) {
     if (e instanceof AccessDeniedException) {
-      return new InvalidAddressException(uri, denied(uri, e), e);
+      return denied(uri, e);
     }
     if (e instanceof NotDirectoryException) {
-      return new InvalidAddressException(
-          uri, e.getMessage() + " is a file, not a directory; use another path", e);
+      return invalid(uri, e, " is a file, not a directory; use another path");
     }
     // NIO has no exception classes for ENOSPC, EMFILE and ENFILE
     String message = String.valueOf(e.getMessage());
     if (message.contains("No space left")) {
-      return new ResourceExhaustedException(uri, full(uri, e), e);
+      return full(uri, e);
     }
     if (message.contains("Too many open files")) {
-      return new ResourceExhaustedException(uri, message + DESCRIPTORS, e);
+      return exhausted(uri, e, DESCRIPTORS);
     }
-    return new FerruleException(uri, e.getClass().getSimpleName() + ": " + e.getMessage(), e);
+    return new FerruleException(uri, e.getClass().getSimpleName() + ": " + message, e);
   }
 
-  private static String full(URI uri, Exception e) {
-    return e.getMessage()
-        + "; "
-        + fileSystem(uri)
-        + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
-        + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
-        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, ring, rmaBuffer)";
+  private static FerruleException full(URI uri, Exception e) {
+    return exhausted(
+        uri,
+        e,
+        "; "
+            + fileSystem(uri)
+            + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
+            + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
+            + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, ring, rmaBuffer)");
   }
 
   /** Names the file system of the shared memory, and its size. */
@@ -141,24 +134,15 @@ final class Failures {
           above = above.getParent()) {
         place = above;
       }
-      return "the "
-          + store.type()
-          + " at "
-          + place
-          + " has "
-          + size(store.getTotalSpace())
-          + ", of which "
-          + size(store.getUsableSpace())
-          + " are free";
+      return "the %s at %s has %s, of which %s are free"
+          .formatted(
+              store.type(), place, size(store.getTotalSpace()), size(store.getUsableSpace()));
     } catch (IOException e) {
       return "the file system that holds the shared memory is full";
     }
   }
 
-  /**
-   * Returns the nearest existing parent directory: PATH was removed again if nothing could be
-   * created in it.
-   */
+  /** Returns the nearest existing parent: PATH was removed again if it remained empty. */
   private static Path existing(Path path) {
     Path place = path;
     for (Path above = path.getParent();
@@ -173,12 +157,13 @@ final class Failures {
     return bytes < 10 << 20 ? (bytes >> 10) + " KiB" : (bytes >> 20) + " MiB";
   }
 
-  private static String denied(URI uri, Exception e) {
-    return "permission denied: "
-        + e.getMessage()
-        + "; choose a directory that this user may write to, and run both processes as the same"
-        + " user, or with access=group"
-        + hintAtOthers(uri);
+  private static FerruleException denied(URI uri, Exception e) {
+    return new InvalidAddressException(
+        uri,
+        ("permission denied: %s; choose a directory that this user may write to, and run both"
+                + " processes as the same user, or with access=group%s")
+            .formatted(e.getMessage(), hintAtOthers(uri)),
+        e);
   }
 
   /**
@@ -190,12 +175,8 @@ final class Failures {
     return OwnDirectory.userOf(base)
         .filter(user -> user != Posix.geteuid() && !Files.isWritable(base))
         .map(user ->
-            ". "
-                + base
-                + " is owned by user id "
-                + user
-                + ", possibly created first; "
-                + OwnDirectory.suggestion())
+            ". %s is owned by user id %s, possibly created first; %s"
+                .formatted(base, user, OwnDirectory.suggestion()))
         .orElse("");
   }
 }

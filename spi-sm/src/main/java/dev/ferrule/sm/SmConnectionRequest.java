@@ -24,12 +24,11 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A waiting client; establishes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
-
-  private static final System.Logger LOGGER = System.getLogger(SmConnectionRequest.class.getName());
 
   private final SmListener listener;
   private final Endpoint endpoint;
@@ -73,10 +72,9 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection =
         make(
             payload,
-            (made, uri, resources) -> {
+            (made, resources) -> {
               made.onClose(ended -> handshake.ended(ended.failure()));
-              handshake.accept(
-                  uri, resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+              handshake.accept(acceptance(made, resources, payload, deadline));
               resources.closeOwnFile();
             });
     confirmed(connection);
@@ -85,23 +83,16 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /**
    * Offers the client a connection, without waiting for its confirmation. The listener is notified
-   * of the connection, and when the client has confirmed or failed to.
-   *
-   * @param deadline when the client must have confirmed
+   * of the connection, and when the client has confirmed, or failed to before the deadline.
    */
   void offer(long deadline) {
     byte[] payload = {};
     make(
         payload,
-        (made, uri, resources) -> {
+        (made, resources) -> {
           listener.offering(handshake, made);
           handshake.offer(
-              uri,
-              resources.id(),
-              payload,
-              resources.ownFile(),
-              deadline,
-              made::isUsedByPeer,
+              acceptance(made, resources, payload, deadline),
               () -> {
                 resources.closeOwnFile();
                 listener.resolved(handshake);
@@ -110,19 +101,21 @@ final class SmConnectionRequest implements ConnectionRequest {
         });
   }
 
+  private static ServerHandshake.Acceptance acceptance(
+      SmConnection made, SmConnectionResources resources, byte[] payload, long deadline) {
+    return new ServerHandshake.Acceptance(
+        made.uri(), resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+  }
+
   /** Registers a confirmed connection, which is about to be returned. */
   void confirmed(SmConnection connection) {
     connection.countRetransmissions(handshake.retransmissions());
     listener.accepted(connection);
   }
 
-  /** Sends the client the answer for a connection. */
-  private interface Answer {
-    void send(SmConnection made, URI uri, SmConnectionResources resources);
-  }
-
   /** Creates a connection, and answers the client. After a failure, no resource is left. */
-  private SmConnection make(byte[] payload, Answer answer) {
+  private SmConnection make(
+      byte[] payload, BiConsumer<SmConnection, SmConnectionResources> answer) {
     SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
     handshake.take(uri);
@@ -147,7 +140,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   /** Returns null if there was no room, but there is more now. */
-  private @Nullable SmConnection tryToMake(URI uri, PassedMemory memory, Answer answer) {
+  private @Nullable SmConnection tryToMake(
+      URI uri, PassedMemory memory, BiConsumer<SmConnection, SmConnectionResources> answer) {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
@@ -155,17 +149,13 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new SmConnectionResources(endpoint, facilities, SmOptions.limits(options));
+      resources = new SmConnectionResources(endpoint, facilities, options);
       SharedRing peer = attachPeer(uri, memory, resources);
-      resources.makeOwnRing(
-          SmOptions.layout(uri, options),
-          SmOptions.hasReadiness(options),
-          peer.generation(),
-          SmOptions.onDemand(options));
+      resources.makeOwnRing(uri, peer.generation());
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      answer.send(connection, name, resources);
+      answer.accept(connection, resources);
       done = true;
       return connection;
     } catch (PosixException e) {

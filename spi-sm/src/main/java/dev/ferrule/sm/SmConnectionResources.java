@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.posix.PosixException;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
@@ -11,6 +11,7 @@ import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
+import java.net.URI;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -25,6 +26,7 @@ final class SmConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
+  private final ConnectionOptions options;
   private final SealedFile.Limits limits;
   private final int id;
   private @Nullable SharedRing own;
@@ -38,32 +40,27 @@ final class SmConnectionResources implements AutoCloseable {
    *
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when their creation fails
-   * @param facilities the facilities of the connection
-   * @param limits the most that is mapped of a peer, and for all connections
    */
-  SmConnectionResources(Endpoint endpoint, Facilities facilities, SealedFile.Limits limits)
+  SmConnectionResources(Endpoint endpoint, Facilities facilities, ConnectionOptions options)
       throws IOException {
     this.endpoint = endpoint;
     this.facilities = facilities;
-    this.limits = limits;
-    boolean done = false;
+    this.options = options;
+    this.limits = SmOptions.limits(options);
     try {
       id = endpoint.newConnection();
-      done = true;
-    } finally {
-      if (!done) {
-        endpoint.release();
-      }
+    } catch (Throwable e) {
+      endpoint.release();
+      throw e;
     }
   }
 
   /**
-   * Creates the memory from which this side receives.
-   *
-   * @param hasReadiness whether this side's program uses readiness
+   * Creates the memory from which this side receives; the generation is 0 if there is no peer yet.
    */
-  SharedRing makeOwnRing(
-      RingLayout layout, boolean hasReadiness, long peerGeneration, SharedRing.OnDemand more) {
+  SharedRing makeOwnRing(URI uri, long peerGeneration) {
+    RingLayout layout = SmOptions.layout(uri, options);
+    SharedRing.OnDemand more = SmOptions.onDemand(options);
     SealedFile file = SharedRing.createFile(layout, more);
     ownFile = file;
     SharedRing made =
@@ -71,7 +68,7 @@ final class SmConnectionResources implements AutoCloseable {
             file,
             layout,
             more,
-            hasReadiness,
+            SmOptions.hasReadiness(options),
             peerGeneration,
             facilities.exposingKnem(),
             new SealedFile.Limits(Long.MAX_VALUE, limits.process()));
@@ -85,7 +82,7 @@ final class SmConnectionResources implements AutoCloseable {
     return there(ownFile);
   }
 
-  /** Closes the file, which the peer has received and this side has mapped. */
+  /** Closes that file, which the peer has received and this side has mapped. */
   void closeOwnFile() {
     SealedFile file = ownFile;
     if (file != null) {
@@ -94,12 +91,8 @@ final class SmConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Maps the memory from which the peer receives.
-   *
-   * @param memory its file, which the caller closes, and the process that passed it
-   * @param isRight whether it belongs to this connection
-   * @return the peer's ring; empty if it is not valid
-   * @throws PosixException if it cannot be mapped
+   * Maps the memory from which the peer receives; empty if it has no valid ring of this connection.
+   * The caller closes its file.
    */
   Optional<SharedRing> attachPeerRing(
       PassedMemory memory, Predicate<RingLayout.Descriptor> isRight) {
@@ -108,22 +101,12 @@ final class SmConnectionResources implements AutoCloseable {
     return found;
   }
 
-  /**
-   * Opens the peer's FIFO.
-   *
-   * @param where the peer's endpoint
-   * @param peerId the connection's number there
-   * @throws PosixException ENXIO or ENOENT if the peer's process is gone
-   */
+  /** Opens the peer's FIFO; fails with ENXIO or ENOENT if the peer's process is gone. */
   void openPeer(SmAddress where, int peerId) {
     peer = new Peer(where, peerId, endpoint::onFullFifo);
   }
 
-  /**
-   * Allocates the buffer for fragments.
-   *
-   * @throws PosixException ENOMEM if there is no memory for it
-   */
+  /** Allocates the buffer for fragments; fails with ENOMEM if there is no memory for it. */
   void allocateRmaBuffer() {
     there(own).allocateRmaBuffer();
   }
@@ -178,12 +161,11 @@ final class SmConnectionResources implements AutoCloseable {
    */
   void close(BooleanSupplier isSeen) {
     try {
-      endpoint.removeLink(id);
+      endpoint.removeConnection(id);
       if (peer != null) {
         peer.close();
       }
       closeOwnFile();
-      endpoint.removeConnection(id);
       retirable.set(true);
       VarHandle.fullFence(); // the other side is in SmReceiver.endPolling
       if (!isSeen.getAsBoolean()) {

@@ -27,15 +27,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /** Establishes one connection from the client's side. */
 final class SmConnector {
-
-  private static final String SAME_USER =
-      "; run both processes as the same user, or give them a common group and set the option"
-          + " access=group";
 
   private final URI uri;
   private final SmAddress server;
@@ -73,19 +68,15 @@ final class SmConnector {
     if (!EndpointScan.isLive(server)) {
       throw noListener(uri, server, "no process owns the endpoint");
     }
-    OptionalInt owner = EndpointScan.owner(server);
-    if (owner.isEmpty()) {
-      throw noListener(uri, server, "the directory was not created by Ferrule");
-    }
+    int owner =
+        EndpointScan.owner(server)
+            .orElseThrow(() -> noListener(uri, server, "the directory was not created by Ferrule"));
     // a user that may open all files may still create files that the other user may not open
-    if (owner.getAsInt() != Posix.geteuid() && access == Access.USER) {
+    if (owner != Posix.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint "
-              + server.directory()
-              + " is owned by user id "
-              + owner.getAsInt()
-              + SAME_USER,
+          "the endpoint %s is owned by user id %s; %s"
+              .formatted(server.directory(), owner, Access.FIX),
           null);
     }
   }
@@ -93,20 +84,16 @@ final class SmConnector {
   private static ConnectionRefusedException anotherUsers(URI uri, Exception e) {
     return new ConnectionRefusedException(
         uri,
-        "the endpoint is owned by another user (permission denied: "
-            + e.getMessage()
-            + ")"
-            + SAME_USER,
+        "the endpoint is owned by another user (permission denied: %s); %s"
+            .formatted(e.getMessage(), Access.FIX),
         e);
   }
 
   static void checkPayload(byte[] payload) {
     if (payload.length > Endpoint.MAX_PAYLOAD) {
       throw new IllegalArgumentException(
-          "a payload of "
-              + payload.length
-              + " bytes; the maximum of sm is "
-              + Endpoint.MAX_PAYLOAD);
+          "a payload of %s bytes; the maximum of sm is %s"
+              .formatted(payload.length, Endpoint.MAX_PAYLOAD));
     }
   }
 
@@ -155,10 +142,8 @@ final class SmConnector {
   private static ConnectionRefusedException noListener(URI uri, SmAddress address, String detail) {
     return new ConnectionRefusedException(
         uri,
-        "connection refused: no listener at "
-            + address.uri()
-            + " (start one, or check the path): "
-            + detail,
+        "connection refused: no listener at %s (start one, or check the path): %s"
+            .formatted(address.uri(), detail),
         null);
   }
 
@@ -194,49 +179,34 @@ final class SmConnector {
 
   private SmConnection connect(long deadline) throws IOException {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
-    SmConnectionResources resources =
-        new SmConnectionResources(client, facilities, SmOptions.limits(options));
+    SmConnectionResources resources = new SmConnectionResources(client, facilities, options);
     SmConnection connection = null;
-    ClientHandshake handshake = null;
-    boolean done = false;
     try {
-      Endpoint endpoint = resources.endpoint();
       int id = resources.id();
-      SharedRing own =
-          resources.makeOwnRing(
-              SmOptions.layout(uri, options),
-              SmOptions.hasReadiness(options),
-              0,
-              SmOptions.onDemand(options));
-      handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
-      ClientHandshake.Accepted accepted =
-          handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
-      openPeer(resources, accepted.serverId());
-      checkNotGivenUp(own);
-      connection =
-          new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
-      connection.countRetransmissions(handshake.retransmissions());
-      connection.start();
-      checkNotGivenUp(own); // directly before: what came first took as long as its classes' loading
-      handshake.confirm(accepted);
-      endpoint.established(id);
+      SharedRing own = resources.makeOwnRing(uri, 0);
+      try (ClientHandshake handshake =
+          client.connect(id, server, options.payload(), resources.ownFile())) {
+        ClientHandshake.Accepted accepted =
+            handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
+        openPeer(resources, accepted.serverId());
+        checkNotGivenUp(own);
+        connection =
+            new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
+        connection.countRetransmissions(handshake.retransmissions());
+        connection.start();
+        checkNotGivenUp(
+            own); // directly before: what came first took as long as loading its classes
+        handshake.confirm(accepted);
+      }
       resources.closeOwnFile();
-      done = true;
       return connection;
-    } finally {
-      if (handshake != null) {
-        handshake.end();
+    } catch (Throwable e) {
+      if (connection != null) {
+        connection.close();
+      } else {
+        resources.close();
       }
-      if (!done) {
-        if (handshake != null) {
-          handshake.cancel();
-        }
-        if (connection != null) {
-          connection.close();
-        } else {
-          resources.close();
-        }
-      }
+      throw e;
     }
   }
 

@@ -81,13 +81,9 @@ final class SmExposures {
     if (place == AllocatableMemory.NONE) {
       throw new ResourceExhaustedException(
           connection.uri(),
-          "no room for "
-              + size
-              + " bytes in the "
-              + allocatable.size()
-              + " that this side can allocate for this connection; close other allocated memory, or"
-              + " raise the option "
-              + SmOptions.ALLOCATABLE.name(),
+          ("no room for %s bytes in the %s that this side can allocate for this connection; close"
+                  + " other allocated memory, or raise the option %s")
+              .formatted(size, allocatable.size(), SmOptions.ALLOCATABLE.name()),
           null);
     }
     return place;

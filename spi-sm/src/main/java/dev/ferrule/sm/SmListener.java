@@ -16,10 +16,8 @@ import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import java.io.IOException;
 import java.net.URI;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +32,6 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final @Nullable SmListenerReceiver receiver; // if the options request one
   private final @Nullable Receiver checkedReceiver; // as passed to the program
-
-  /**
-   * The connections that the receiver adds when it is first requested. Guarded by its own monitor.
-   */
-  private final Set<SmConnection> accepted = new LinkedHashSet<>();
-
-  private boolean receiving; // guarded by that monitor
 
   /** The connections offered to clients, until accept returns them. */
   private final Map<ServerHandshake, SmConnection> offered = new ConcurrentHashMap<>();
@@ -80,15 +71,12 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
                 + " number",
             null);
       }
-      boolean done = false;
       try {
         Acceptor acceptor = endpoint.listen(options.get(StandardOptions.BACKLOG));
-        done = true;
         return new SmListener(endpoint, acceptor, options, facilities);
-      } finally {
-        if (!done) {
-          endpoint.release();
-        }
+      } catch (Throwable e) {
+        endpoint.release();
+        throw e;
       }
     } catch (PosixException e) {
       throw Failures.of(uri, e);
@@ -105,41 +93,15 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       throw new IllegalStateException(
           "Listener.receiver() requires the listener's option singleReceiver=on");
     }
-    synchronized (accepted) {
-      if (!receiving) {
-        receiving = true;
-        ReadinessDescriptor descriptor = ownReadiness();
-        if (descriptor != null) {
-          common.showMessages(descriptor);
-        }
-        accepted.forEach(common::add);
-        accepted.clear();
-      }
-    }
+    common.begin(ownReadiness());
     return checked;
   }
 
   /** Registers a connection that is about to be returned. */
   void accepted(SmConnection connection) {
-    SmListenerReceiver common = receiver;
-    if (common == null) {
-      return;
+    if (receiver != null) {
+      receiver.accepted(connection);
     }
-    connection.onRelease(() -> forget(common, connection));
-    synchronized (accepted) {
-      if (receiving) {
-        common.add(connection);
-      } else {
-        accepted.add(connection); // even after the peer has closed it: it may have messages
-      }
-    }
-  }
-
-  private void forget(SmListenerReceiver common, SmConnection connection) {
-    synchronized (accepted) {
-      accepted.remove(connection);
-    }
-    common.remove(connection);
   }
 
   @Override
@@ -198,14 +160,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   }
 
   private void offer(ServerHandshake handshake, SmConnectionRequest request) {
-    boolean done = false;
     try {
       request.offer(confirmationDeadline());
-      done = true;
-    } finally {
-      if (!done) {
-        offered.remove(handshake);
-      }
+    } catch (Throwable e) {
+      offered.remove(handshake);
+      throw e;
     }
   }
 

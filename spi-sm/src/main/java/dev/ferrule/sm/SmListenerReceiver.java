@@ -16,6 +16,8 @@ import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Waiter;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,11 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private int polled;
   private boolean polling;
   private volatile boolean ended;
+
+  /** The connections to add when it begins to receive. */
+  private final Set<SmConnection> accepted = new LinkedHashSet<>();
+
+  private boolean begun;
   private volatile ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
   SmListenerReceiver(SmListener listener, WaitStrategy wait, long secondLookNanos) {
@@ -45,9 +52,20 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     this.waiter = new Waiter(wait, secondLookNanos);
   }
 
-  /** Shows messages to a program that uses readiness. */
-  void showMessages(ReadinessDescriptor descriptor) {
-    readiness = descriptor.source(this::arm, this::mayHaveSomething);
+  /**
+   * Begins to receive, unless it has: from the connections that were accepted, and from later ones.
+   *
+   * @param descriptor shows messages to a program that uses readiness
+   */
+  synchronized void begin(@Nullable ReadinessDescriptor descriptor) {
+    if (!begun) {
+      begun = true;
+      if (descriptor != null) {
+        readiness = descriptor.source(this::arm, this::mayHaveSomething);
+      }
+      accepted.forEach(this::add);
+      accepted.clear();
+    }
   }
 
   private boolean mayHaveSomething() {
@@ -59,22 +77,31 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return false;
   }
 
-  /** Adds a connection, unless its own receiver was used before. */
-  void add(SmConnection connection) {
-    synchronized (this) {
-      if (ended || !connection.ownReceiver().ownership().claimCommon()) {
-        return;
-      }
-      SmConnection[] longer = Arrays.copyOf(connections, connections.length + 1);
-      longer[connections.length] = connection;
-      connections = longer;
-      connection.setCommonReceiver(this);
+  /** Registers a connection that is about to be returned. */
+  synchronized void accepted(SmConnection connection) {
+    connection.onRelease(() -> remove(connection));
+    if (begun) {
+      add(connection);
+    } else {
+      accepted.add(connection); // even after the peer has closed it: it may have messages
     }
+  }
+
+  /** Adds a connection, unless its own receiver was used before. */
+  private synchronized void add(SmConnection connection) {
+    if (ended || !connection.ownReceiver().ownership().claimCommon()) {
+      return;
+    }
+    SmConnection[] longer = Arrays.copyOf(connections, connections.length + 1);
+    longer[connections.length] = connection;
+    connections = longer;
+    connection.setCommonReceiver(this);
     wake(); // to poll it, too
   }
 
   /** Removes a connection that has ended and has no more messages, or is closed. */
   synchronized void remove(SmConnection connection) {
+    accepted.remove(connection);
     connections =
         Arrays.stream(connections).filter(each -> each != connection).toArray(SmConnection[]::new);
   }

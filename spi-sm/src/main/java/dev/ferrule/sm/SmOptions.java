@@ -175,10 +175,9 @@ final class SmOptions {
     } else if (buffer < maxMessage) {
       throw new InvalidOptionException(
           uri,
-          "option buffer="
-              + BUFFER.format(buffer)
-              + " is not valid: the buffer must hold at least one message of maxMessage="
-              + StandardOptions.MAX_MESSAGE.format(maxMessage),
+          ("option buffer=%s is not valid: the buffer must hold at least one message of"
+                  + " maxMessage=%s")
+              .formatted(BUFFER.format(buffer), StandardOptions.MAX_MESSAGE.format(maxMessage)),
           null);
     }
     return new RingLayout(

@@ -9,6 +9,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.Option;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.endpoint.SmEndpoints;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.rma.CopyPath;
@@ -33,11 +34,7 @@ public final class SmProvider implements ConnectionProvider {
     this(KnemDevice::instance);
   }
 
-  /**
-   * Creates a provider with a substitute for the KNEM driver.
-   *
-   * @param knem the driver, requested on first use; gives null if there is none
-   */
+  /** Creates a provider with a substitute for the KNEM driver, requested on first use. */
   SmProvider(Supplier<@Nullable Knem> knem) {
     this.knem = knem;
   }

@@ -3,20 +3,19 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.endpoint.Datagrams.Received;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.Deadlines;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -24,77 +23,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * Serves the server's side of all handshakes of an endpoint: queues waiting clients, detects
  * retransmitted requests, and hands new requests to the program.
+ *
+ * <p>The lock of this guards all collections, and the {@link Offers}. A thread may hold the lock of
+ * a handshake when it takes this one, and never the other way round.
  */
 public final class Acceptor {
 
   /** Number of answers kept for retransmission to clients that did not receive them. */
   private static final int REMEMBERED = 256;
 
-  /**
-   * Maximum number of connections that {@link #nextToAccept} has created and that are either
-   * unconfirmed or not yet taken by a thread. Each of them holds memory.
-   */
-  static final int MAX_OFFERED = 16;
-
-  /** Another client is accepted in addition to one that has not confirmed within this time. */
-  static final long OVERDUE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-  /** Another client is accepted in place of one that has not confirmed within this time. */
-  static final long WITHDRAW_NANOS = TimeUnit.SECONDS.toNanos(1);
-
   private static final String UNUSABLE = "the listener cannot use the client's files: ";
-  private static final String NO_MEMORY = "the connect request passed no memory";
+  private static final String CLOSED = "the listener was closed";
 
   /** Identifies one attempt to connect. */
   record Key(SmAddress client, int clientId) {}
 
   private final Endpoint endpoint;
   private final int backlog;
+
   private final WaitingClients<ServerHandshake> waiting = new WaitingClients<>();
+  private final Offers offers = new Offers(waiting);
 
   /** Every handshake between ACCEPT and ACK, for which the endpoint's thread repeats ACCEPT. */
   private final Set<ServerHandshake> unconfirmed = new LinkedHashSet<>();
 
-  /** The handshakes returned by {@link #nextToAccept}, with the time of return, oldest first. */
-  private final Map<ServerHandshake, Long> offered = new LinkedHashMap<>();
-
-  /** The offered handshakes that the client has confirmed, to be returned again. */
-  private final ArrayDeque<ServerHandshake> confirmed = new ArrayDeque<>();
-
-  private final WaitingClients.Unconfirmed unconfirmedOffers =
-      new WaitingClients.Unconfirmed() {
-        @Override
-        public int ofEndpoint(SmAddress client) {
-          int count = 0;
-          for (ServerHandshake each : offered.keySet()) {
-            count += each.client().equals(client) ? 1 : 0;
-          }
-          return count;
-        }
-
-        @Override
-        public int ofUser(int user) {
-          int count = 0;
-          for (ServerHandshake each : offered.keySet()) {
-            count += each.user() == user ? 1 : 0;
-          }
-          return count;
-        }
-      };
-
-  private int accepting; // threads that use nextToAccept
-
   private final Map<Key, ServerHandshake> open = new HashMap<>();
   private final Map<Integer, ServerHandshake> accepted = new HashMap<>();
-  private final Map<Key, ServerHandshake> turnedAway =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, ServerHandshake> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final LinkedHashMap<Key, ServerHandshake> turnedAway = new LinkedHashMap<>();
   private volatile boolean closed;
   private volatile Runnable onClient = () -> {};
 
@@ -115,7 +70,7 @@ public final class Acceptor {
 
   /** {@return whether a client is waiting, or has confirmed and is not returned yet} */
   public synchronized boolean hasClient() {
-    return waiting.size() > 0 || !confirmed.isEmpty();
+    return waiting.size() > 0 || offers.hasConfirmed();
   }
 
   /**
@@ -127,7 +82,7 @@ public final class Acceptor {
    */
   public synchronized @Nullable ServerHandshake next(long deadline) throws InterruptedException {
     while (!closed) {
-      ServerHandshake next = waiting.poll(unconfirmedOffers);
+      ServerHandshake next = waiting.poll(offers);
       if (next != null) {
         return next;
       }
@@ -142,13 +97,13 @@ public final class Acceptor {
 
   /** Registers a thread that uses {@link #nextToAccept} until {@link #endAccepting}. */
   public synchronized void beginAccepting() {
-    accepting++;
+    offers.addAccepting(1);
     notifyAll(); // the number of clients that may be offered a connection has changed
   }
 
   /** Ends {@link #beginAccepting}. */
   public synchronized void endAccepting() {
-    accepting--;
+    offers.addAccepting(-1);
     notifyAll();
   }
 
@@ -172,84 +127,30 @@ public final class Acceptor {
           return null;
         }
         long now = System.nanoTime();
-        ServerHandshake next = confirmed.poll();
-        if (next == null && mayOfferMore(now)) {
-          next = waiting.poll(unconfirmedOffers);
-          if (next != null) {
-            offered.put(next, now);
-          }
-        }
+        ServerHandshake next = offers.next(now);
         if (next != null) {
           return next;
         }
-        tooLate = tooLate(now);
+        tooLate = offers.tooLate(now);
         if (tooLate == null) {
           long left = Deadlines.left(deadline);
           if (left <= 0) {
             return null;
           }
-          long nanos = waiting.size() > 0 ? untilNextIsOverdue(now) : Long.MAX_VALUE;
-          TimeUnit.NANOSECONDS.timedWait(this, Math.min(nanos, left));
+          long nanos = Math.min(offers.nanosUntilNextIsOverdue(now), left);
+          TimeUnit.NANOSECONDS.timedWait(this, nanos);
           continue;
         }
       }
-      endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
+      endpoint.loop().awaitDatagrams(); // it may have confirmed while this process was stopped
       if (isPlaceWanted()) {
         tooLate.withdraw();
       }
     }
   }
 
-  /** Returns whether a client waits, and all places are taken. */
   private synchronized boolean isPlaceWanted() {
-    return waiting.size() > 0 && offered.size() + confirmed.size() >= MAX_OFFERED;
-  }
-
-  private long untilNextIsOverdue(long now) {
-    long nanos = OVERDUE_NANOS;
-    for (long since : offered.values()) {
-      long age = now - since;
-      long left = age < OVERDUE_NANOS ? OVERDUE_NANOS - age : WITHDRAW_NANOS - age;
-      nanos = left > 0 ? Math.min(nanos, left) : nanos;
-    }
-    return nanos;
-  }
-
-  private boolean mayOfferMore(long now) {
-    long fresh = offered.values().stream().filter(since -> now - since < OVERDUE_NANOS).count();
-    return fresh < accepting && offered.size() + confirmed.size() < MAX_OFFERED;
-  }
-
-  /**
-   * Returns the client to withdraw when all places are taken by unconfirmed clients: the one that
-   * is overdue for the longest time of the user, and of its endpoint, with the most places. Those
-   * with no more than one place more than the waiting client's user and endpoint keep theirs
-   * longer. The caller holds the lock.
-   */
-  private @Nullable ServerHandshake tooLate(long now) {
-    ServerHandshake next = waiting.next(unconfirmedOffers);
-    if (next == null || !isPlaceWanted()) {
-      return null;
-    }
-    ServerHandshake latest = null;
-    long most = 0;
-    for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
-      ServerHandshake handshake = each.getKey();
-      int ofUser = unconfirmedOffers.ofUser(handshake.user());
-      int ofEndpoint = unconfirmedOffers.ofEndpoint(handshake.client());
-      boolean hasMany =
-          handshake.user() == next.user()
-              ? ofEndpoint > unconfirmedOffers.ofEndpoint(next.client()) + 1
-              : ofUser > unconfirmedOffers.ofUser(next.user()) + 1;
-      long places = (long) ofUser * (MAX_OFFERED + 1) + ofEndpoint;
-      if (now - each.getValue() >= (hasMany ? OVERDUE_NANOS : WITHDRAW_NANOS)
-          && places > most
-          && unconfirmed.contains(handshake)) {
-        latest = handshake;
-        most = places;
-      }
-    }
-    return latest;
+    return offers.isPlaceWanted();
   }
 
   /**
@@ -261,7 +162,7 @@ public final class Acceptor {
   public boolean withdrawOverdue() {
     for (ServerHandshake next = oldestOverdue(); next != null; next = oldestOverdue()) {
       try {
-        endpoint.awaitDatagrams(); // it may have confirmed while this process was stopped
+        endpoint.loop().awaitDatagrams(); // it may have confirmed while this process was stopped
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt(); // for the program; this does not wait
       }
@@ -273,18 +174,21 @@ public final class Acceptor {
   }
 
   private synchronized @Nullable ServerHandshake oldestOverdue() {
-    long now = System.nanoTime();
-    for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
-      if (unconfirmed.contains(each.getKey()) && now - each.getValue() >= OVERDUE_NANOS) {
-        return each.getKey();
-      }
-    }
-    return null;
+    return offers.oldestOverdue();
   }
 
-  /** The handshakes between ACCEPT and ACK. */
-  synchronized List<ServerHandshake> unconfirmed() {
-    return unconfirmed.isEmpty() ? List.of() : List.copyOf(unconfirmed);
+  /** Repeats or ends the offers for which that is due; returns when the next call is due. */
+  long repeatOffers(long now, Guard guard) {
+    long next = EndpointLoop.NEVER;
+    for (ServerHandshake handshake : unconfirmed()) {
+      guard.run(() -> handshake.tick(now));
+      next = Math.min(next, handshake.tickAt());
+    }
+    return next;
+  }
+
+  private synchronized List<ServerHandshake> unconfirmed() {
+    return List.copyOf(unconfirmed);
   }
 
   /** {@return whether this is closed} */
@@ -292,20 +196,13 @@ public final class Acceptor {
     return closed;
   }
 
-  /**
-   * Handles a message from a client; called by the endpoint's thread.
-   *
-   * @return whether a handshake has taken ownership of the memory
-   */
-  boolean receive(
-      HandshakeMessage message,
-      SmAddress from,
-      @Nullable PassedMemory memory,
-      boolean isMemoryLost) {
-    Key key = new Key(from, message.clientId());
+  /** Handles a client's message; returns whether a handshake has taken ownership of the memory. */
+  boolean receive(Received received) {
+    HandshakeMessage message = received.message();
+    Key key = new Key(received.from(), message.clientId());
     switch (message.type()) {
       case CONNECT -> {
-        return connect(key, message, memory, isMemoryLost);
+        return connect(key, received);
       }
       case ACK -> {
         ServerHandshake handshake = find(key);
@@ -322,37 +219,22 @@ public final class Acceptor {
     return open.get(key);
   }
 
-  private boolean connect(
-      Key key, HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {
+  private boolean connect(Key key, Received request) {
+    PassedMemory memory = request.memory();
     if (memory != null && isWithoutRoom(key, memory)) {
       return false;
     }
-    Optional<RingLayout.Descriptor> ring;
-    String flaw = NO_MEMORY;
-    try {
-      if (isMemoryLost) {
-        throw new PosixException("recvmsg", "the client's memory", Errno.EMFILE);
-      }
-      MemorySegment start = memory == null ? null : ServerHandshake.start(memory);
-      ring = start == null ? Optional.empty() : RingLayout.readDescriptor(start);
-      if (start != null && ring.isEmpty()) {
-        flaw = "its memory " + RingLayout.flaw(start);
-      }
-    } catch (PosixException e) {
-      turnAwayUnseen(key, unseen(key, e));
+    OptionalLong descriptor = generation(key, request);
+    if (memory == null || descriptor.isEmpty()) {
       return false;
     }
-    if (memory == null || ring.isEmpty()) {
-      turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + flaw));
-      return false;
-    }
-    long generation = ring.get().generation();
+    long generation = descriptor.getAsLong();
     boolean taken = false;
     ServerHandshake known;
     List<ServerHandshake> replaced = new ArrayList<>();
     synchronized (this) {
       if (closed) {
-        endpoint.send(refusal(key.clientId(), "the listener was closed"), key.client());
+        endpoint.send(HandshakeMessage.refusal(key.clientId(), CLOSED), key.client());
         return false;
       }
       known = open.containsKey(key) ? open.get(key) : turnedAway.get(key);
@@ -366,7 +248,8 @@ public final class Acceptor {
       }
       if (known == null && hasRoomFor(key.client(), memory.sender().uid(), replaced)) {
         ServerHandshake handshake =
-            new ServerHandshake(this, endpoint, key, generation, message.payload(), memory);
+            new ServerHandshake(
+                this, endpoint, key, generation, request.message().payload(), memory);
         taken = true;
         open.put(key, handshake);
         waiting.add(handshake);
@@ -408,38 +291,57 @@ public final class Acceptor {
   }
 
   /**
-   * Refuses a client whose memory cannot be inspected. A known client is answered normally. The
-   * refusal is not logged: the first log record requires file descriptors, too.
+   * Returns the generation of a client's ring. Refuses a client whose memory cannot be used, unless
+   * it is known, and answered normally. The refusal is not logged: the first log record requires
+   * file descriptors, too.
    */
-  private void turnAwayUnseen(Key key, HandshakeMessage answer) {
+  private OptionalLong generation(Key key, Received request) {
+    HandshakeMessage answer;
+    try {
+      PassedMemory memory = request.memory();
+      if (request.isMemoryLost()) {
+        throw new PosixException("recvmsg", "the client's memory", Errno.EMFILE);
+      } else if (memory == null) {
+        answer =
+            HandshakeMessage.refusal(
+                key.clientId(), UNUSABLE + "the connect request passed no memory");
+      } else {
+        MemorySegment start = memory.file().read(RingLayout.DESCRIPTOR_SIZE);
+        Optional<RingLayout.Descriptor> ring = RingLayout.readDescriptor(start);
+        if (ring.isPresent()) {
+          return OptionalLong.of(ring.get().generation());
+        }
+        answer =
+            HandshakeMessage.refusal(
+                key.clientId(), UNUSABLE + "its memory " + RingLayout.flaw(start));
+      }
+    } catch (PosixException e) {
+      answer = unseen(key, e);
+    }
     if (find(key) == null) {
       endpoint.send(answer, key.client());
     }
+    return OptionalLong.empty();
   }
 
   private static HandshakeMessage unseen(Key key, PosixException e) {
-    if (e.isShortage()) {
-      String fix =
-          e.is(Errno.EMFILE, Errno.ENFILE)
-              ? "raise the listener's limit of file descriptors (ulimit -n)"
-              : "free memory on the listener's side, or raise vm.max_map_count";
-      return noRoom(key.clientId(), e.getMessage() + "; " + fix);
+    if (!e.isShortage()) {
+      return HandshakeMessage.refusal(key.clientId(), unusable(e));
     }
-    return refusal(key.clientId(), unusable(e));
+    String fix =
+        e.is(Errno.EMFILE, Errno.ENFILE)
+            ? "raise the listener's limit of file descriptors (ulimit -n)"
+            : "free memory on the listener's side, or raise vm.max_map_count";
+    return HandshakeMessage.noRoom(key.clientId(), e.getMessage() + "; " + fix);
   }
 
   /**
-   * Returns the reason for refusing a client's memory or FIFO.
+   * {@return the reason for refusing a client's memory or FIFO, for the client}
    *
    * @param e the failure
-   * @return the reason, for the client
    */
   public static String unusable(PosixException e) {
-    String fix =
-        e.is(Errno.EACCES, Errno.EPERM)
-            ? "; run both processes as the same user, or give them a common group and set the"
-                + " option access=group"
-            : "";
+    String fix = e.is(Errno.EACCES, Errno.EPERM) ? "; " + Access.FIX : "";
     return UNUSABLE + e.getMessage() + fix;
   }
 
@@ -460,30 +362,28 @@ public final class Acceptor {
   synchronized void turnedAway(ServerHandshake handshake) {
     if (open.remove(handshake.key(), handshake)) {
       turnedAway.put(handshake.key(), handshake);
+      if (turnedAway.size() > REMEMBERED) {
+        turnedAway.pollFirstEntry();
+      }
     }
   }
 
   /** Removes a handshake that has failed. */
   synchronized void forget(ServerHandshake handshake) {
     open.remove(handshake.key(), handshake);
-    if (offered.remove(handshake) != null) {
+    if (offers.remove(handshake)) {
       notifyAll(); // there is a place for another client
     }
   }
 
-  /**
-   * Marks a client as being accepted as a connection of this endpoint.
-   *
-   * @return false if this was closed before a client of {@link #nextToAccept} was accepted
-   */
+  /** Marks a client as accepted; returns false if it was offered that and this is closed. */
   synchronized boolean accepted(ServerHandshake handshake, int serverId) {
-    if (closed && offered.containsKey(handshake)) {
+    if (closed && offers.contains(handshake)) {
       return false;
     }
     accepted.put(serverId, handshake);
     unconfirmed.add(handshake);
-    // excludes the time spent creating the connection
-    offered.replace(handshake, System.nanoTime());
+    offers.sent(handshake);
     return true;
   }
 
@@ -492,8 +392,7 @@ public final class Acceptor {
     unconfirmed.remove(handshake);
     if (!isConfirmed) {
       forget(handshake);
-    } else if (offered.remove(handshake) != null) {
-      confirmed.add(handshake);
+    } else if (offers.confirm(handshake)) {
       notifyAll();
       onClient.run();
     }
@@ -524,25 +423,7 @@ public final class Acceptor {
       notifyAll();
       onClient.run();
     }
-    left.forEach(handshake -> handshake.refuseUntaken("the listener was closed"));
+    left.forEach(handshake -> handshake.refuseUntaken(CLOSED));
     endpoint.stopListening();
-  }
-
-  static HandshakeMessage refusal(int clientId, String reason) {
-    return new HandshakeMessage(Type.REFUSE, clientId, 0, text(reason));
-  }
-
-  static HandshakeMessage noRoom(int clientId, String reason) {
-    return new HandshakeMessage(Type.NO_ROOM, clientId, 0, text(reason));
-  }
-
-  /** Returns the longest prefix of a text that fits in a message, cut at a character boundary. */
-  private static byte[] text(String reason) {
-    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(text.length, HandshakeMessage.MAX_PAYLOAD);
-    while (length < text.length && (text[length] & 0xc0) == 0x80) {
-      length--;
-    }
-    return Arrays.copyOf(text, length);
   }
 }

@@ -27,7 +27,6 @@ public final class ClientEndpoints {
    * @param access the users that may use the endpoint
    * @return the endpoint, to be released
    * @throws IOException if it cannot be created
-   * @throws dev.ferrule.posix.PosixException if its files cannot be created
    */
   public static Endpoint retain(SmAddress server, Access access) throws IOException {
     synchronized (ENDPOINTS) {

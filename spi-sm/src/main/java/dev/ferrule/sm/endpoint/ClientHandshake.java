@@ -11,10 +11,11 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
+import dev.ferrule.sm.endpoint.Datagrams.Received;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.Access;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * for every copy of the answer. The program's thread waits in {@link #await}; the endpoint's thread
  * delivers the answers.
  */
-public final class ClientHandshake {
+public final class ClientHandshake implements AutoCloseable {
 
   /** Object.wait rounds down to milliseconds, and 0 means no timeout. */
   private static final long SHORTEST_WAIT_NANOS = 1_000_000;
@@ -34,14 +35,10 @@ public final class ClientHandshake {
   private final SmAddress server;
   private final byte[] payload;
   private final SealedFile memory;
-  private @Nullable Answer answer;
+  private @Nullable Received answer;
   private @Nullable HandshakeMessage confirmed;
   private boolean ended;
   private long retransmissions; // written by the program's thread
-
-  /** An answer, and the memory passed with it. */
-  private record Answer(
-      HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {}
 
   ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload, SealedFile memory) {
     this.memory = memory;
@@ -80,7 +77,7 @@ public final class ClientHandshake {
         checkSent(uri, endpoint.send(connect, memory, server));
         // also if the answers are unusable: the server answers each CONNECT
         long repeatAt = backoff.next();
-        Answer received = nextAnswer(repeatAt);
+        Received received = nextAnswer(repeatAt);
         while (received != null) {
           // not under the monitor: it maps memory, and the endpoint's thread serves other
           // connections
@@ -123,77 +120,70 @@ public final class ClientHandshake {
   }
 
   /** Returns a pending answer; waits until it is time to retransmit if there is none. */
-  private synchronized @Nullable Answer nextAnswer(long repeatAt) throws InterruptedException {
+  private synchronized @Nullable Received nextAnswer(long repeatAt) throws InterruptedException {
     long left = repeatAt - System.nanoTime();
     while (answer == null && left > 0) {
       TimeUnit.NANOSECONDS.timedWait(this, Math.max(left, SHORTEST_WAIT_NANOS));
       left = repeatAt - System.nanoTime();
     }
-    Answer received = answer;
+    Received received = answer;
     answer = null;
     return received;
   }
 
-  private static void close(@Nullable Answer received) {
-    if (received != null && received.memory != null) {
-      received.memory.close();
+  private static void close(@Nullable Received received) {
+    if (received != null && received.memory() != null) {
+      received.memory().close();
     }
   }
 
-  /** Discards all further answers, and closes the memory of a pending one. */
-  public synchronized void end() {
+  /**
+   * Discards all further answers. Unless it has confirmed, it notifies the server that it gives up.
+   */
+  @Override
+  public synchronized void close() {
     close(answer);
     answer = null;
     ended = true;
+    if (confirmed == null) {
+      cancel();
+    }
   }
 
-  /**
-   * Returns a hint for a listener of another user: a listener that may not open the client's files
-   * cannot answer.
-   */
+  /** Returns a hint for a listener of another user, which cannot answer without access. */
   private String hintAtUsers() {
-    OptionalInt owner = EndpointScan.owner(server);
-    return owner.isEmpty() || owner.getAsInt() == Posix.geteuid()
-        ? ""
-        : " It runs as user id "
-            + owner.getAsInt()
-            + ", which must be in the group of "
-            + endpoint.address().directory()
-            + " to open it";
+    return EndpointScan.owner(server)
+        .filter(owner -> owner != Posix.geteuid())
+        .map(owner ->
+            " It runs as user id %s, which must be in the group of %s to open it"
+                .formatted(owner, endpoint.address().directory()))
+        .orElse("");
   }
 
-  /** Notifies the server that this side has abandoned the connection. */
-  public void cancel() {
-    endpoint.send(cancellation(id), server);
-  }
-
-  static HandshakeMessage cancellation(int clientId) {
-    return new HandshakeMessage(Type.CANCEL, clientId, 0, new byte[0]);
+  private void cancel() {
+    endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0), server);
   }
 
   private void checkSent(URI uri, int result) {
     if (result == -Errno.ECONNREFUSED || result == -Errno.ENOENT) {
       throw new ConnectionRefusedException(
           uri,
-          "connection refused: no listener at "
-              + server.uri()
-              + " (start one, or check the path): the process that owned the endpoint has exited",
+          ("connection refused: no listener at %s (start one, or check the path): the process that"
+                  + " owned the endpoint has exited")
+              .formatted(server.uri()),
           null);
     }
     if (result == -Errno.EACCES || result == -Errno.EPERM) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint "
-              + server.directory()
-              + " is owned by another user; run both processes as the same user, or give them a"
-              + " common group and set the option access=group",
+          "the endpoint %s is owned by another user; %s".formatted(server.directory(), Access.FIX),
           null);
     }
     // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram
   }
 
-  private @Nullable Accepted evaluate(URI uri, Answer received) {
-    HandshakeMessage message = received.message;
+  private @Nullable Accepted evaluate(URI uri, Received received) {
+    HandshakeMessage message = received.message();
     String text = new String(message.payload(), StandardCharsets.UTF_8);
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
@@ -205,38 +195,38 @@ public final class ClientHandshake {
       case VERSION_MISMATCH ->
           throw new VersionMismatchException(
               uri,
-              "the listener speaks version "
-                  + message.version()
-                  + " of the sm protocol, this side version "
-                  + HandshakeMessage.VERSION
-                  + "; use the same release of Ferrule on both sides",
+              ("the listener speaks version %s of the sm protocol, this side version %s; use the"
+                      + " same release of Ferrule on both sides")
+                  .formatted(message.version(), HandshakeMessage.VERSION),
               null);
       default -> null;
     };
   }
 
-  private static @Nullable Accepted accepted(URI uri, Answer received) {
-    if (received.isMemoryLost) {
+  private static @Nullable Accepted accepted(URI uri, Received received) {
+    if (received.isMemoryLost()) {
       throw new ResourceExhaustedException(
           uri,
           PosixException.describe("recvmsg(the listener's memory)", Errno.EMFILE)
               + "; raise the limit of descriptors (ulimit -n)",
           null);
     }
-    PassedMemory memory = received.memory;
+    PassedMemory memory = received.memory();
     return memory == null
         ? null
-        : new Accepted(received.message.serverId(), received.message.payload(), memory);
+        : new Accepted(received.message().serverId(), received.message().payload(), memory);
   }
 
   /**
-   * Confirms the acceptance, and confirms it again whenever the server repeats it.
+   * Confirms the acceptance, and confirms it again whenever the server repeats it. From now on the
+   * server's silence counts.
    *
    * @param accepted the server's answer
    */
   public synchronized void confirm(Accepted accepted) {
-    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId(), new byte[0]);
+    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId());
     endpoint.send(confirmed, server);
+    endpoint.established(id);
   }
 
   /** {@return how often CONNECT was retransmitted} */
@@ -244,22 +234,15 @@ public final class ClientHandshake {
     return retransmissions;
   }
 
-  /**
-   * Handles an answer; called by the endpoint's thread.
-   *
-   * @return whether it has taken ownership of the memory
-   */
-  synchronized boolean receive(
-      HandshakeMessage message,
-      SmAddress from,
-      @Nullable PassedMemory passed,
-      boolean isMemoryLost) {
-    if (!from.equals(server)) {
+  /** Handles an answer; returns whether it has taken ownership of the memory. */
+  synchronized boolean receive(Received received) {
+    HandshakeMessage message = received.message();
+    if (!received.from().equals(server)) {
       return false;
     }
     if (confirmed == null && !ended) {
       close(answer);
-      answer = new Answer(message, passed, isMemoryLost);
+      answer = received;
       notifyAll();
       return true;
     }

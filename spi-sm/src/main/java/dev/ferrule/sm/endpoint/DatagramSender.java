@@ -12,13 +12,6 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface DatagramSender {
 
-  /**
-   * Sends a datagram.
-   *
-   * @param datagram its content
-   * @param file a file passed with it, or null
-   * @param to the path of the receiving socket
-   * @return 0 or -errno
-   */
+  /** Sends a datagram, and a file with it if there is one, to a socket; returns 0 or -errno. */
   int send(byte[] datagram, @Nullable SealedFile file, Path to);
 }

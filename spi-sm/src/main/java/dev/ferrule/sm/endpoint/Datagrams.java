@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.DatagramSocket;
 import dev.ferrule.posix.SealedFile;
+import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,6 +17,16 @@ final class Datagrams {
 
   private static final Pattern PEER_SOCKET =
       Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
+
+  /**
+   * A message with the memory that was passed with it, which is lost if this process had no
+   * descriptor for it.
+   */
+  record Received(
+      HandshakeMessage message,
+      SmAddress from,
+      @Nullable PassedMemory memory,
+      boolean isMemoryLost) {}
 
   private final Endpoint endpoint;
   private final DatagramSocket socket;
@@ -61,57 +72,41 @@ final class Datagrams {
     if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
       return false;
     }
-    HandshakeMessage message = decoded.get();
-    SmAddress from =
-        endpoint
-            .address()
-            .with(
-                new SmAddress.Id(
-                    Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
+    SmAddress from = endpoint.address().with(SmAddress.Id.of(matcher.group(1), matcher.group(2)));
     SealedFile file = datagram.file();
     PassedMemory memory = file == null ? null : new PassedMemory(file, datagram.sender());
-    switch (message.type()) {
-      case CONNECT, ACK, CANCEL -> {
-        return handleAsServer(message, from, memory, datagram.isFileLost());
-      }
-      default -> {
-        ClientHandshake handshake = endpoint.clientHandshake(message.clientId());
-        if (handshake != null) {
-          return handshake.receive(message, from, memory, datagram.isFileLost());
-        }
-        if (message.type() == HandshakeMessage.Type.ACCEPT) {
-          endpoint.send(
-              ClientHandshake.cancellation(message.clientId()), from); // the first one was lost
-        }
-        return false;
-      }
-    }
+    Received received = new Received(decoded.get(), from, memory, datagram.isFileLost());
+    return switch (received.message.type()) {
+      case CONNECT, ACK, CANCEL -> handleAsServer(received);
+      default -> handleAsClient(received);
+    };
   }
 
-  private boolean handleAsServer(
-      HandshakeMessage message,
-      SmAddress from,
-      @Nullable PassedMemory memory,
-      boolean isMemoryLost) {
+  private boolean handleAsClient(Received received) {
+    HandshakeMessage message = received.message;
+    ClientHandshake handshake = endpoint.clientHandshake(message.clientId());
+    if (handshake != null) {
+      return handshake.receive(received);
+    }
+    if (message.type() == Type.ACCEPT) { // the first cancellation was lost
+      endpoint.send(new HandshakeMessage(Type.CANCEL, message.clientId(), 0), received.from);
+    }
+    return false;
+  }
+
+  private boolean handleAsServer(Received received) {
+    HandshakeMessage message = received.message;
+    Acceptor acceptor = endpoint.acceptor();
     if (message.version() != HandshakeMessage.VERSION) {
       endpoint.send(
-          new HandshakeMessage(
-              HandshakeMessage.Type.VERSION_MISMATCH, message.clientId(), 0, new byte[0]),
-          from);
-      return false;
-    }
-    Acceptor current = endpoint.acceptor();
-    if (current != null) {
-      return current.receive(message, from, memory, isMemoryLost);
-    }
-    if (message.type() == HandshakeMessage.Type.CONNECT) {
-      endpoint.send(
-          Acceptor.refusal(
-              message.clientId(),
-              "no listener at "
-                  + endpoint.address().uri()
-                  + " (start one, or check the path): the endpoint belongs to a client"),
-          from);
+          new HandshakeMessage(Type.VERSION_MISMATCH, message.clientId(), 0), received.from);
+    } else if (acceptor != null) {
+      return acceptor.receive(received);
+    } else if (message.type() == Type.CONNECT) {
+      String reason =
+          "no listener at %s (start one, or check the path): the endpoint belongs to a client"
+              .formatted(endpoint.address().uri());
+      endpoint.send(HandshakeMessage.refusal(message.clientId(), reason), received.from);
     }
     return false;
   }

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,42 +33,43 @@ final class EndpointDirectory {
   private static final System.Logger LOGGER = System.getLogger(EndpointDirectory.class.getName());
   private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
 
+  /** Those of this process, to be removed when the JVM exits in an orderly way. */
+  private static final Set<EndpointDirectory> CLAIMED = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(() -> CLAIMED.forEach(EndpointDirectory::remove), "ferrule-sm shutdown"));
+  }
+
   private static final int ATTEMPTS = 100;
+  private static final long PAUSE_NANOS = 2_000_000;
   private static final int MAX_NUMBER = 65_535;
 
   /** Padded to the length of the other word, so that one can overwrite the other. */
   private static final String CLIENT = "client  ";
 
-  /**
-   * One more than the kernel's largest process id, and the number of alternative names for each.
-   */
-  private static final int PID_RANGE = 1 << 22;
-
-  private static final int OTHER_NAMES = 10;
+  private static final int PID_RANGE = 1 << 22; // one more than the kernel's largest process id
+  private static final int OTHER_NAMES = 10; // for each process id
 
   private final SmAddress address;
   private final Path path;
   private final OwnerLock lock;
-  private final AtomicBoolean removed = new AtomicBoolean();
 
   private EndpointDirectory(SmAddress address, OwnerLock lock) {
     this.address = address;
     this.path = address.directory();
     this.lock = lock;
+    CLAIMED.add(this);
   }
 
   /**
    * Claims a new endpoint: below the address's directory if it names no endpoint, else exactly the
-   * named one.
+   * named one. Returns its directory, which contains no file of Ferrule's but the lock; null if a
+   * live endpoint has that address.
    *
-   * @param address the address
-   * @param access the users that may use the endpoint
-   * @return the endpoint's directory, which contains no file of Ferrule's but the lock; or null if
-   *     a live endpoint has that address
    * @throws InvalidAddressException if there is a directory of that name that Ferrule did not
    *     create for this user
-   * @throws IOException if the directory cannot be created
-   * @throws PosixException if the lock cannot be created
    */
   static @Nullable EndpointDirectory claim(SmAddress address, Access access) throws IOException {
     createBase(address.base(), access);
@@ -89,11 +90,10 @@ final class EndpointDirectory {
       if (OwnDirectory.isUnprotected(directory) && WARNED_OF.add(directory)) {
         LOGGER.log(
             System.Logger.Level.WARNING,
-            directory
-                + " is writable by all users and has no sticky bit, so any of them can rename or"
-                + " remove the files of connections; set it (chmod +t "
-                + directory
-                + "), or use another directory");
+            ("%s is writable by all users and has no sticky bit, so any of them can rename or"
+                    + " remove the files of connections; set it (chmod +t %1$s), or use another"
+                    + " directory")
+                .formatted(directory));
       }
     }
   }
@@ -103,22 +103,17 @@ final class EndpointDirectory {
     for (int number = 1; number <= MAX_NUMBER; number++) {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
       Path directory = candidate.directory();
-      if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory)) {
-        continue; // owned by another user; left alone
+      if (isAnothers(directory)) {
+        continue; // left alone
       }
-      OwnerLock lock = tryClaim(candidate, access);
-      if (lock != null) {
-        return new EndpointDirectory(candidate, lock);
+      EndpointDirectory claimed = tryClaim(candidate, access);
+      if (claimed != null) {
+        return claimed;
       }
     }
     throw new IOException(
-        "all "
-            + MAX_NUMBER
-            + " endpoints of process "
-            + pid
-            + " in "
-            + address.base()
-            + " are in use");
+        "all %s endpoints of process %s in %s are in use"
+            .formatted(MAX_NUMBER, pid, address.base()));
   }
 
   /**
@@ -128,28 +123,32 @@ final class EndpointDirectory {
   private static long nameOfProcess(Path base) {
     long pid = ProcessHandle.current().pid();
     for (long name = pid; name < pid + (long) OTHER_NAMES * PID_RANGE; name += PID_RANGE) {
-      Path directory = base.resolve(Long.toString(name));
-      if (OwnDirectory.isOwn(directory) || !Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+      if (!isAnothers(base.resolve(Long.toString(name)))) {
         return name;
       }
     }
     return pid; // claiming it reports the reason
   }
 
+  private static boolean isAnothers(Path directory) {
+    return Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory);
+  }
+
   private static @Nullable EndpointDirectory claimNamed(SmAddress address, Access access)
       throws IOException {
     // a process that only checks whether the endpoint is stale holds the lock briefly, too
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      OwnerLock lock = tryClaim(address, access);
-      if (lock != null) {
-        return new EndpointDirectory(address, lock);
+      EndpointDirectory claimed = tryClaim(address, access);
+      if (claimed != null) {
+        return claimed;
       }
-      pause();
+      LockSupport.parkNanos(PAUSE_NANOS);
     }
     return null;
   }
 
-  private static @Nullable OwnerLock tryClaim(SmAddress address, Access access) throws IOException {
+  private static @Nullable EndpointDirectory tryClaim(SmAddress address, Access access)
+      throws IOException {
     Path path = address.directory();
     Path ofProcess = Objects.requireNonNull(path.getParent());
     for (int attempt = 0; ; attempt++) {
@@ -160,7 +159,8 @@ final class EndpointDirectory {
           OwnDirectory.setAccess(ofProcess, access); // others in it have their own access
         }
         createOwn(address, path);
-        return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);
+        OwnerLock lock = OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK));
+        return lock == null ? null : emptied(address, lock, access);
       } catch (PosixException e) {
         // the former owner removed the directory after it was found to exist
         if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
@@ -170,22 +170,17 @@ final class EndpointDirectory {
     }
   }
 
-  private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path, Access access)
+  private static EndpointDirectory emptied(SmAddress address, OwnerLock lock, Access access)
       throws IOException {
-    boolean done = false;
     try {
-      if (lock != null) {
-        EndpointFiles.delete(path);
-        // not earlier, as it may have belonged to a live endpoint
-        OwnDirectory.setAccess(path, access);
-        lock.letGroupRead();
-      }
-      done = true;
-      return lock;
-    } finally {
-      if (!done && lock != null) {
-        lock.close();
-      }
+      EndpointFiles.delete(address.directory());
+      // not earlier, as it may have belonged to a live endpoint
+      OwnDirectory.setAccess(address.directory(), access);
+      lock.letGroupRead();
+      return new EndpointDirectory(address, lock);
+    } catch (Throwable e) {
+      lock.close();
+      throw e;
     }
   }
 
@@ -215,14 +210,9 @@ final class EndpointDirectory {
         if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
           throw e; // otherwise a concurrent cleaner has just removed it with its parent
         }
-        createOrFind(above(directory), access);
+        createOrFind(Objects.requireNonNullElse(directory.getParent(), directory), access);
       }
     }
-  }
-
-  private static Path above(Path directory) {
-    Path parent = directory.getParent();
-    return parent == null ? directory : parent;
   }
 
   /** Creates a directory below PATH unless it exists; an existing one must belong to this user. */
@@ -235,13 +225,13 @@ final class EndpointDirectory {
       }
       throw new InvalidAddressException(
           address.uri(),
-          directory
-              + " exists, and "
-              + OwnDirectory.owner(directory)
-                  .map(uid -> "is owned by user id " + uid)
-                  .orElse("was not created by Ferrule")
-              + "; use another endpoint or another directory"
-              + hintAtOthers(directory),
+          "%s exists, and %s; use another endpoint or another directory%s"
+              .formatted(
+                  directory,
+                  OwnDirectory.owner(directory)
+                      .map(uid -> "is owned by user id " + uid)
+                      .orElse("was not created by Ferrule"),
+                  hintAtOthers(directory)),
           e);
     }
   }
@@ -251,20 +241,18 @@ final class EndpointDirectory {
    * every name that this process might use.
    */
   private static String hintAtOthers(Path directory) {
-    boolean isAnothers =
+    boolean hasOtherUser =
         OwnDirectory.userOf(directory).filter(user -> user != Posix.geteuid()).isPresent();
-    return isAnothers
+    return hasOtherUser
         ? ". Where other users may create directories, any of them can take all names first: "
             + OwnDirectory.suggestion()
         : "";
   }
 
-  /** {@return the endpoint's address} */
   SmAddress address() {
     return address;
   }
 
-  /** The endpoint's directory. */
   Path path() {
     return path;
   }
@@ -272,21 +260,17 @@ final class EndpointDirectory {
   /** Writes into the lock file what the endpoint is, for users and for {@link EndpointScan}. */
   void describe(boolean listening) {
     lock.write(
-        (listening ? EndpointScan.LISTENER : CLIENT)
-            + " of process "
-            + ProcessHandle.current().pid()
-            + ", protocol version "
-            + HandshakeMessage.VERSION
-            + "\n");
+        "%s of process %s, protocol version %s\n"
+            .formatted(
+                listening ? EndpointScan.LISTENER : CLIENT,
+                ProcessHandle.current().pid(),
+                HandshakeMessage.VERSION));
   }
 
-  /**
-   * Removes the endpoint and releases the lock. Files that cannot be removed stay until the next
-   * owner reclaims them.
-   */
+  /** Removes the endpoint. Files that cannot be removed stay until they are reclaimed. */
   void remove() {
     // only once: after the first removal, the address may belong to another process
-    if (removed.compareAndSet(false, true)) {
+    if (CLAIMED.remove(this)) {
       remove(path, lock);
     }
   }
@@ -303,14 +287,6 @@ final class EndpointDirectory {
     Path directory = path;
     while (directory != null && OwnDirectory.removeIfEmpty(directory)) {
       directory = directory.getParent();
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(2);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -41,25 +41,16 @@ public final class EndpointFiles {
 
   private EndpointFiles() {}
 
-  /**
-   * Creates the FIFO of an endpoint, for the users that may enter its directory.
-   *
-   * @param endpoint the endpoint's directory
-   * @return its reading end
-   * @throws PosixException if it cannot be created
-   */
+  /** Creates the FIFO of an endpoint, for the users that may enter its directory. */
   static Fifo.Reader createFifo(Path endpoint) {
     Path path = endpoint.resolve(FIFO);
     Fifo.Reader fifo = new Fifo.Reader(path);
-    boolean done = false;
     try {
       OwnDirectory.letGroupUse(fifo.fd(), path, FileStatus.FIFO, 020);
-      done = true;
       return fifo;
-    } finally {
-      if (!done) {
-        fifo.close();
-      }
+    } catch (Throwable e) {
+      fifo.close();
+      throw e;
     }
   }
 
@@ -77,25 +68,16 @@ public final class EndpointFiles {
         PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, Posix.O_WRONLY));
   }
 
-  /**
-   * Binds the socket of an endpoint, for the users that may enter its directory.
-   *
-   * @param endpoint the endpoint's directory
-   * @return the socket
-   * @throws PosixException if it cannot be bound
-   */
+  /** Binds the socket of an endpoint, for the users that may enter its directory. */
   static DatagramSocket bindSocket(Path endpoint) {
     Path path = endpoint.resolve(SOCKET);
     DatagramSocket socket = new DatagramSocket(path);
-    boolean done = false;
     try {
       letGroupUse(path);
-      done = true;
       return socket;
-    } finally {
-      if (!done) {
-        socket.close();
-      }
+    } catch (Throwable e) {
+      socket.close();
+      throw e;
     }
   }
 
@@ -110,21 +92,16 @@ public final class EndpointFiles {
   }
 
   /**
-   * Returns the directory of one of an endpoint's connections.
+   * {@return the directory of one of an endpoint's connections}
    *
    * @param endpoint the endpoint's directory
    * @param id the connection's number
-   * @return the directory
    */
   public static Path connection(Path endpoint, int id) {
     return endpoint.resolve(CONNECTIONS).resolve(Integer.toString(id));
   }
 
-  /**
-   * Deletes an endpoint's files, except for its lock.
-   *
-   * @throws IOException if one of them cannot be deleted
-   */
+  /** Deletes an endpoint's files, except for its lock. */
   static void delete(Path endpoint) throws IOException {
     deleteFile(endpoint.resolve(SOCKET));
     deleteFile(endpoint.resolve(FIFO));
@@ -142,11 +119,7 @@ public final class EndpointFiles {
     }
   }
 
-  /**
-   * Deletes a connection's directory.
-   *
-   * @throws IOException if one of its files cannot be deleted
-   */
+  /** Deletes a connection's directory. */
   static void deleteConnection(Path directory) throws IOException {
     if (OwnDirectory.isOwn(directory)) {
       deleteFile(directory.resolve(MEMORY));

@@ -19,7 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
@@ -80,10 +80,9 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns whether an endpoint has a live owner.
+   * {@return whether an endpoint has a live owner}
    *
    * @param address the endpoint's address
-   * @return whether it has
    * @throws PosixException if that cannot be determined, such as EACCES
    */
   public static boolean isLive(SmAddress address) {
@@ -91,25 +90,20 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns the owner of an endpoint.
+   * {@return the user id of an endpoint's owner; empty if Ferrule has created no such endpoint}
    *
    * @param address the endpoint's address
-   * @return the user id; empty if Ferrule has created no such endpoint
    */
-  public static OptionalInt owner(SmAddress address) {
-    return OwnDirectory.owner(address.directory())
-        .map(OptionalInt::of)
-        .orElseGet(OptionalInt::empty);
+  public static Optional<Integer> owner(SmAddress address) {
+    return OwnDirectory.owner(address.directory());
   }
 
   /**
-   * Returns all endpoints below an address.
+   * Returns all endpoints below an address, which may be that of one.
    *
-   * @param address the directory's address, or that of one endpoint
-   * @return their addresses
    * @throws IOException if the directory cannot be read
    */
-  public static List<SmAddress> endpoints(SmAddress address) throws IOException {
+  static List<SmAddress> endpoints(SmAddress address) throws IOException {
     if (address.endpoint() != null) {
       if (OwnDirectory.owner(address.directory()).isPresent()) {
         return List.of(address);
@@ -120,7 +114,7 @@ public final class EndpointScan {
     List<SmAddress> found = new ArrayList<>();
     for (Path pid : matching(SmAddress.PID, address.base())) {
       if (OwnDirectory.owner(pid).isPresent()) {
-        for (Path directory : readable(pid)) {
+        for (Path directory : readable(SmAddress.NUMBER, pid).orElse(List.of())) {
           if (OwnDirectory.owner(directory).isPresent()) {
             found.add(address.with(id(directory)));
           }
@@ -144,52 +138,36 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns the directories of other users that hold endpoints and cannot be read.
+   * Returns the directories of other users that hold endpoints and cannot be read, with their
+   * users.
    *
-   * @param address the directory's address, or that of one endpoint
-   * @return each with its user id
    * @throws IOException if the directory itself cannot be read
    */
-  public static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
+  static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
     Map<Path, Integer> found = new TreeMap<>();
     if (address.endpoint() == null) {
       for (Path pid : matching(SmAddress.PID, address.base())) {
         OwnDirectory.owner(pid)
-            .filter(user -> !isReadable(pid))
+            .filter(user -> readable(SmAddress.NUMBER, pid).isEmpty())
             .ifPresent(user -> found.put(pid, user));
       }
     }
     return found;
   }
 
-  private static boolean isReadable(Path pid) {
+  /** As {@link #matching}; empty if the directory, which may be another user's, cannot be read. */
+  private static Optional<List<Path>> readable(Pattern name, Path directory) {
     try {
-      matching(SmAddress.NUMBER, pid);
-      return true;
+      return Optional.of(matching(name, directory));
     } catch (IOException e) {
-      return false;
+      return Optional.empty();
     }
   }
 
   /**
-   * Returns the endpoints in a PID's directory, which may be another user's; none if it cannot be
-   * read.
+   * Returns an endpoint's own description, one line; empty if there is none or it is not readable.
    */
-  private static List<Path> readable(Path pid) {
-    try {
-      return matching(SmAddress.NUMBER, pid);
-    } catch (IOException e) {
-      return List.of();
-    }
-  }
-
-  /**
-   * Returns an endpoint's own description.
-   *
-   * @param address the endpoint's address
-   * @return one line; empty if there is none, or it cannot be read
-   */
-  public static String description(SmAddress address) {
+  static String description(SmAddress address) {
     try {
       // text behind the first line is the rest of a former owner's longer line
       return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK))
@@ -203,23 +181,13 @@ public final class EndpointScan {
     }
   }
 
-  /**
-   * Returns the directories of an endpoint's connections.
-   *
-   * @param address the endpoint's address
-   * @return the directories
-   */
-  public static List<Path> connections(SmAddress address) {
-    try {
-      return matching(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS));
-    } catch (IOException e) {
-      return List.of();
-    }
+  /** Returns the directories of an endpoint's connections. */
+  static List<Path> connections(SmAddress address) {
+    return readable(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS))
+        .orElse(List.of());
   }
 
-  /**
-   * Removes the endpoints of a directory whose owners have died. Files that cannot be removed stay.
-   */
+  /** Removes the endpoints whose owners have died. Files that cannot be removed stay. */
   static void sweep(Path base) {
     try {
       for (Path pid : matching(SmAddress.PID, base)) {
@@ -235,13 +203,8 @@ public final class EndpointScan {
     }
   }
 
-  /**
-   * Returns whether {@link #clean} would remove an endpoint.
-   *
-   * @param address the endpoint's address
-   * @return whether this user owns it, its process has died, and it is writable
-   */
-  public static boolean isRemovable(SmAddress address) {
+  /** Returns whether this user owns an endpoint and may write to it, and its process has died. */
+  static boolean isRemovable(SmAddress address) {
     Path directory = address.directory();
     Path lock = directory.resolve(EndpointFiles.LOCK);
     try {
@@ -255,13 +218,9 @@ public final class EndpointScan {
   }
 
   /**
-   * Removes an endpoint if its process has died. Other files stay, as does the directory that holds
-   * them.
-   *
-   * @param address the endpoint's address
-   * @return whether the endpoint no longer exists
+   * Removes an endpoint, but not other files, if its process has died; returns whether it is gone.
    */
-  public static boolean clean(SmAddress address) {
+  static boolean clean(SmAddress address) {
     Path directory = address.directory();
     removeIfStale(directory);
     if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
@@ -289,9 +248,9 @@ public final class EndpointScan {
   }
 
   private static SmAddress.Id id(Path directory) {
-    return new SmAddress.Id(
-        Long.parseLong(directory.getName(directory.getNameCount() - 2).toString()),
-        Integer.parseInt(directory.getFileName().toString()));
+    int last = directory.getNameCount() - 1;
+    return SmAddress.Id.of(
+        directory.getName(last - 1).toString(), directory.getName(last).toString());
   }
 
   /** Returns a directory's entries whose name matches a pattern; none if it does not exist. */

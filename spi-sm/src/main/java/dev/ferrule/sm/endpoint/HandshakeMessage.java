@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -10,13 +11,10 @@ import java.util.Optional;
  * A handshake message: 8 bytes, followed by the payload. As one little-endian number, from the
  * least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
  * connection's number at the client's endpoint, 20 bits its number at the server's. Type and
- * version have the same place in every version.
+ * version, which is the sender's, have the same place in every version.
  *
- * @param type the message type
- * @param version the sender's version of the protocol
  * @param clientId the connection's number at the client's endpoint, chosen by the client
  * @param serverId the connection's number at the server's endpoint, chosen by the server; 0 before
- * @param payload the program's payload
  */
 record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
 
@@ -59,6 +57,28 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
 
   HandshakeMessage(Type type, int clientId, int serverId, byte[] payload) {
     this(type, VERSION, clientId, serverId, payload);
+  }
+
+  HandshakeMessage(Type type, int clientId, int serverId) {
+    this(type, clientId, serverId, new byte[0]);
+  }
+
+  static HandshakeMessage refusal(int clientId, String reason) {
+    return new HandshakeMessage(Type.REFUSE, clientId, 0, prefix(reason));
+  }
+
+  static HandshakeMessage noRoom(int clientId, String reason) {
+    return new HandshakeMessage(Type.NO_ROOM, clientId, 0, prefix(reason));
+  }
+
+  /** Returns the longest prefix of a text that fits in a message, cut at a character boundary. */
+  private static byte[] prefix(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(text.length, MAX_PAYLOAD);
+    while (length < text.length && (text[length] & 0xc0) == 0x80) {
+      length--;
+    }
+    return Arrays.copyOf(text, length);
   }
 
   byte[] encode() {

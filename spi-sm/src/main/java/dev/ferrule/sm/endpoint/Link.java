@@ -7,16 +7,10 @@ public interface Link {
   /** Called when the peer has, or may have, written while a thread of this side slept. */
   void onWakeup();
 
-  /**
-   * Called when the peer announces that it has closed the connection; shared memory says whether it
-   * has.
-   */
+  /** Called when the peer announces that it has closed; shared memory says whether it has. */
   void onPeerClosed();
 
-  /**
-   * Called when the peer's FIFO has no reader any more: the peer has closed the connection, or its
-   * process has died.
-   */
+  /** Called when the peer's FIFO has no reader any more: the peer has closed, or has died. */
   void onPeerGone();
 
   /**
@@ -29,9 +23,6 @@ public interface Link {
   /** {@return whether the peer has submitted fragments that are not handled yet} */
   boolean hasFragments();
 
-  /**
-   * Called when the peer has not answered keepalives within the timeout, although its process
-   * lives.
-   */
+  /** Called when the peer, which lives, has not answered keepalives within the timeout. */
   void onPeerSilent();
 }

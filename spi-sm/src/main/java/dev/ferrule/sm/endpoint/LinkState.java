@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.posix.EventPoll;
 import java.time.Duration;
 
 /**
@@ -19,7 +20,7 @@ final class LinkState {
   private long lastTick = lastHeard;
   private volatile boolean established;
   private boolean counts; // whether the peer's silence is counted
-  private boolean watched = true;
+  private boolean watched = true; // whether the poll watches the peer's FIFO
   private boolean awaitsRoom;
   private boolean gone;
 
@@ -37,36 +38,38 @@ final class LinkState {
     return peer;
   }
 
-  /** Returns whether the poll watches the peer's FIFO; false after the peer is gone. */
-  boolean watched() {
-    return watched;
+  /** Stops watching the peer's FIFO. */
+  synchronized void unwatch(EventPoll poll) {
+    if (watched) {
+      watched = false;
+      poll.remove(peer.fd());
+    }
   }
 
-  void unwatch() {
-    watched = false;
+  /** Writes the peer's pending headers; has the poll wait for room if its FIFO is still full. */
+  void writePending(EventPoll poll, int id) {
+    boolean isFull = !peer.tellAgain();
+    synchronized (this) {
+      if (watched && awaitsRoom != isFull) {
+        poll.setRoomWanted(peer.fd(), id, isFull);
+        awaitsRoom = isFull;
+      }
+    }
   }
 
-  /** Returns whether the peer's FIFO has no reader any more. */
+  /** Handles the end of the peer's FIFO, which has no reader any more. */
+  void endOfPeer(EventPoll poll) {
+    gone = true;
+    unwatch(poll);
+    link.onPeerGone();
+  }
+
+  /** Returns whether {@link #endOfPeer} was called. */
   boolean isGone() {
     return gone;
   }
 
-  void setGone() {
-    gone = true;
-  }
-
-  /** Returns whether the poll also waits for room in the peer's FIFO. */
-  boolean awaitsRoom() {
-    return awaitsRoom;
-  }
-
-  void setAwaitsRoom(boolean wanted) {
-    awaitsRoom = wanted;
-  }
-
-  /**
-   * Called by any thread when both sides have the connection; the peer's silence counts from then.
-   */
+  /** Counts the peer's silence from now on, as both sides have the connection. By any thread. */
   void establish() {
     established = true;
   }
@@ -75,12 +78,11 @@ final class LinkState {
     lastHeard = now;
   }
 
-  /**
-   * Returns how often {@link #tick} must be called, in nanoseconds; Long.MAX_VALUE if the peer may
-   * be silent forever.
-   */
+  /** Returns how often {@link #tick} must be called; or NEVER. */
   long interval() {
-    return timeoutNanos == 0 ? Long.MAX_VALUE : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
+    return timeoutNanos == 0
+        ? EndpointLoop.NEVER
+        : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
   }
 
   void tick(long now) {

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Links {
 
-  private static final long NEVER = Endpoint.NEVER;
+  private static final long NEVER = EndpointLoop.NEVER;
 
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
@@ -39,26 +39,15 @@ final class Links {
     return all.containsKey(id);
   }
 
-  /**
-   * Starts serving a connection.
-   *
-   * @param id its number here
-   * @param link the connection
-   * @param peer its peer
-   * @param peerTimeout how long the peer may be silent once the connection is {@linkplain
-   *     #established established}; zero means forever
-   */
+  /** See {@link Endpoint#addLink}. */
   void add(int id, Link link, Peer peer, Duration peerTimeout) {
     LinkState state = new LinkState(link, peer, peerTimeout);
     all.put(id, state);
-    boolean done = false;
     try {
       poll.addBroken(peer.fd(), id);
-      done = true;
-    } finally {
-      if (!done) {
-        all.remove(id);
-      }
+    } catch (Throwable e) {
+      all.remove(id);
+      throw e;
     }
     // the thread scans all connections for the next keepalive, so one scan serves several new ones
     long due = keepalivesAt;
@@ -70,12 +59,7 @@ final class Links {
     }
   }
 
-  /**
-   * Counts the silence of a connection's peer from now on. Until then the timeout of the handshake
-   * applies.
-   *
-   * @param id its number here
-   */
+  /** See {@link Endpoint#established}. */
   void established(int id) {
     LinkState state = all.get(id);
     if (state != null) {
@@ -83,27 +67,15 @@ final class Links {
     }
   }
 
-  /**
-   * Stops serving a connection. Must be called before its peer is closed.
-   *
-   * @param id its number here
-   */
+  /** Stops serving a connection. Must be called before its peer is closed. */
   void remove(int id) {
     LinkState state = all.remove(id);
     if (state != null) {
-      synchronized (state) {
-        if (state.watched()) {
-          state.unwatch();
-          poll.remove(state.peer().fd());
-        }
-      }
+      state.unwatch(poll);
     }
   }
 
-  /**
-   * Has the endpoint's thread write a peer's pending headers as soon as its FIFO has room. Takes no
-   * lock, and allocates nothing.
-   */
+  /** See {@link Endpoint#onFullFifo}. */
   void onFullFifo() {
     owing = true;
     poll.wake();
@@ -135,9 +107,9 @@ final class Links {
   void handle(int id, boolean broken) {
     LinkState state = all.get(id);
     if (state != null && broken) {
-      onPeerGone(state);
+      state.endOfPeer(poll);
     } else if (state != null) {
-      writePending(id, state);
+      state.writePending(poll, id);
     }
   }
 
@@ -145,7 +117,7 @@ final class Links {
   void work() {
     if (owing) {
       owing = false;
-      all.forEach((id, state) -> guard.run(() -> writePending(id, state)));
+      all.forEach((id, state) -> guard.run(() -> state.writePending(poll, id)));
     }
     if (inDoubt) {
       inDoubt = false;
@@ -153,32 +125,10 @@ final class Links {
     }
     serveBusy();
     long now = System.nanoTime();
-    if (changed || Endpoint.isDue(keepalivesAt, now)) {
+    if (changed || EndpointLoop.isDue(keepalivesAt, now)) {
       changed = false;
       keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
       keepalivesAt = tick(now);
-    }
-  }
-
-  private void onPeerGone(LinkState state) {
-    state.setGone();
-    synchronized (state) {
-      if (state.watched()) {
-        state.unwatch();
-        poll.remove(state.peer().fd());
-      }
-    }
-    state.link().onPeerGone();
-  }
-
-  /** Writes a peer's pending headers; waits for room if its FIFO is still full. */
-  private void writePending(int id, LinkState state) {
-    boolean done = state.peer().tellAgain();
-    synchronized (state) {
-      if (state.watched() && state.awaitsRoom() == done) {
-        poll.setRoomWanted(state.peer().fd(), id, !done);
-        state.setAwaitsRoom(!done);
-      }
     }
   }
 

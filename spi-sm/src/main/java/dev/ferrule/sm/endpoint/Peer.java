@@ -88,11 +88,7 @@ public final class Peer implements AutoCloseable {
     return some | others;
   }
 
-  /**
-   * Writes the headers that found the FIFO full.
-   *
-   * @return whether none of them is left
-   */
+  /** Writes the headers that found the FIFO full; returns whether none of them is left. */
   boolean tellAgain() {
     for (int types = owed.getAndSet(0); types != 0; types &= types - 1) {
       int type = Integer.numberOfTrailingZeros(types);
@@ -104,9 +100,7 @@ public final class Peer implements AutoCloseable {
     return true;
   }
 
-  /**
-   * Returns the FIFO's descriptor, on which epoll reports an error when the peer's process is gone.
-   */
+  /** Returns the FIFO's descriptor, of which epoll reports an error when the peer is gone. */
   int fd() {
     return fifo.fd();
   }

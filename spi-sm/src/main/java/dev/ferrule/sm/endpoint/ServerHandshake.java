@@ -8,11 +8,8 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
-import dev.ferrule.sm.ring.RingLayout;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * a client that does not answer blocks no thread of the program.
  */
 public final class ServerHandshake implements WaitingClients.Request {
-
-  /** Returned by {@link #tickAt} when nothing is left to do. */
-  static final long NEVER = Long.MAX_VALUE;
 
   private enum State {
     WAITING,
@@ -83,16 +77,6 @@ public final class ServerHandshake implements WaitingClients.Request {
     this.key = key;
     this.generation = generation;
     this.payload = payload;
-  }
-
-  /**
-   * Returns a copy of the memory's start, where its descriptor should be.
-   *
-   * @throws PosixException ENOMEM if this process lacks a resource to read it; EINVAL if a file of
-   *     that kind cannot be used
-   */
-  static MemorySegment start(PassedMemory memory) {
-    return memory.file().read(RingLayout.DESCRIPTOR_SIZE);
   }
 
   Acceptor.Key key() {
@@ -174,29 +158,38 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /**
-   * Accepts, and waits until the client has confirmed.
+   * A connection for the client.
    *
    * @param uri identifies the connection in errors
-   * @param id the connection's number here; its directory contains its ring
-   * @param answerPayload the program's payload
-   * @param own the file of the memory from which this side receives
-   * @param deadline the end of the wait, by {@link System#nanoTime}
-   * @param used returns whether the client has used the connection, which counts as a confirmation
+   * @param id its number here
+   * @param payload the program's payload
+   * @param memory the file of the memory from which this side receives, open until the client has
+   *     confirmed or failed to
+   * @param deadline when the client must have confirmed, by {@link System#nanoTime}
+   * @param wasUsed returns whether the client has used the connection, which counts as a
+   *     confirmation; throws the failure that ends the connection
    */
-  public void accept(
-      URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
+  public record Acceptance(
+      URI uri, int id, byte[] payload, SealedFile memory, long deadline, BooleanSupplier wasUsed) {}
+
+  /**
+   * Accepts, and waits until the client has confirmed.
+   *
+   * @param acceptance the connection
+   */
+  public void accept(Acceptance acceptance) {
     CountDownLatch done = new CountDownLatch(1);
-    offer(uri, id, answerPayload, own, deadline, used, done::countDown);
+    offer(acceptance, done::countDown);
     try {
-      if (!done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        endpoint.awaitDatagrams();
+      if (!done.await(acceptance.deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        endpoint.loop().awaitDatagrams();
         fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri, "interrupted while accepting", e);
+      throw new OperationInterruptedException(acceptance.uri, "interrupted while accepting", e);
     }
-    checkConfirmed(uri);
+    checkConfirmed(acceptance.uri);
   }
 
   private synchronized void checkConfirmed(URI uri) {
@@ -220,27 +213,13 @@ public final class ServerHandshake implements WaitingClients.Request {
   /**
    * Accepts, without waiting for the client to confirm.
    *
-   * @param uri identifies the connection in errors
-   * @param id the connection's number here; its directory contains its ring
-   * @param answerPayload the program's payload
-   * @param own the file of the memory from which this side receives, open until the offer is
-   *     resolved
-   * @param deadline when the client must have confirmed, by {@link System#nanoTime}
-   * @param wasUsed returns whether the client has used the connection, which counts as a
-   *     confirmation; throws the failure that ends the connection
+   * @param acceptance the connection
    * @param whenResolved run once, by any thread, when the client has confirmed or failed to
    * @throws ConnectionClosedException if the listener was closed
    */
-  public void offer(
-      URI uri,
-      int id,
-      byte[] answerPayload,
-      SealedFile own,
-      long deadline,
-      BooleanSupplier wasUsed,
-      Runnable whenResolved) {
-    if (!acceptor.accepted(this, id)) {
-      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
+  public void offer(Acceptance acceptance, Runnable whenResolved) {
+    if (!acceptor.accepted(this, acceptance.id)) {
+      throw new ConnectionClosedException(acceptance.uri, false, "the listener was closed", null);
     }
     boolean over;
     synchronized (this) {
@@ -248,19 +227,20 @@ public final class ServerHandshake implements WaitingClients.Request {
       over = state != State.TAKEN; // the client has abandoned the attempt meanwhile
       if (!over) {
         state = State.OFFERED;
-        serverId = id;
-        answer = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
-        answerFile = own;
-        used = wasUsed;
-        backoff = new Backoff(deadline);
+        serverId = acceptance.id;
+        answer =
+            new HandshakeMessage(Type.ACCEPT, key.clientId(), acceptance.id, acceptance.payload);
+        answerFile = acceptance.memory;
+        used = acceptance.wasUsed;
+        backoff = new Backoff(acceptance.deadline);
         repeatAt = backoff.next();
-        over = isGone(endpoint.send(answer, own, key.client())) && failed(Failure.GONE);
+        over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
       }
     }
     if (over) {
       resolve();
     } else {
-      endpoint.wakeForOffer();
+      endpoint.loop().wakeForOffer();
     }
   }
 
@@ -268,9 +248,9 @@ public final class ServerHandshake implements WaitingClients.Request {
     return result == -Errno.ECONNREFUSED || result == -Errno.ENOENT;
   }
 
-  /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or NEVER. */
+  /** Returns when {@link #tick} is due; or {@link EndpointLoop#NEVER}. */
   synchronized long tickAt() {
-    return state == State.OFFERED ? repeatAt : NEVER;
+    return state == State.OFFERED ? repeatAt : EndpointLoop.NEVER;
   }
 
   /** Repeats ACCEPT if that is due; called by the endpoint's thread. */
@@ -313,9 +293,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     resolve();
   }
 
-  /**
-   * Returns whether the offer is resolved. The caller holds the lock, and no other thread receives.
-   */
+  /** Returns whether the offer is resolved. The caller holds the lock; no other thread receives. */
   private boolean lookWhetherUsed() {
     looking = true;
     try {
@@ -371,7 +349,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the reason
    */
   public void refuse(String reason) {
-    turnAway(Acceptor.refusal(key.clientId(), reason));
+    turnAway(HandshakeMessage.refusal(key.clientId(), reason));
   }
 
   /**
@@ -380,14 +358,10 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the resource
    */
   public void refuseForLackOfRoom(String reason) {
-    turnAway(Acceptor.noRoom(key.clientId(), reason));
+    turnAway(HandshakeMessage.noRoom(key.clientId(), reason));
   }
 
-  /**
-   * Refuses the client unless a thread has taken the request.
-   *
-   * @param reason the reason
-   */
+  /** Refuses the client unless a thread has taken the request. */
   void refuseUntaken(String reason) {
     synchronized (this) {
       if (state != State.WAITING) {
@@ -436,19 +410,13 @@ public final class ServerHandshake implements WaitingClients.Request {
 
   /**
    * Handles a cancellation, or another client that reuses the name. A client that has closed the
-   * connection again, and whose ACK was lost, may cancel, too.
-   *
-   * @return whether there was no connection
+   * connection again, and whose ACK was lost, may cancel, too. Returns whether there was none.
    */
   boolean cancel() {
     return fail(Failure.CANCELLED);
   }
 
-  /**
-   * Withdraws the offer of an unconfirmed client, so that other clients can be accepted.
-   *
-   * @return whether there was no connection
-   */
+  /** Withdraws an unconfirmed offer for other clients; returns whether there was no connection. */
   boolean withdraw() {
     return fail(Failure.TIMED_OUT);
   }

@@ -38,7 +38,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
 
   // The longest endpoint below PATH: /PID/ID/sock, with a PID of 8 digits (the kernel's limit is
   // 2^22, and ten times that for alternative names) and an ID of 5.
-  private static final int ROOM_FOR_ENDPOINT = "/41943040/65535/sock".length();
+  private static final String LONGEST_ENDPOINT = "/41943040/65535/sock";
 
   /**
    * Identifies an endpoint of a directory.
@@ -51,6 +51,10 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     /** By process id, and then by number. */
     static final Comparator<Id> ORDER =
         Comparator.comparingLong(Id::pid).thenComparingInt(Id::number);
+
+    static Id of(String pid, String number) {
+      return new Id(Long.parseLong(pid), Integer.parseInt(number));
+    }
 
     @Override
     public String toString() {
@@ -70,11 +74,8 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     if (authority != null && !authority.isEmpty()) {
       throw new InvalidAddressException(
           uri,
-          "'"
-              + authority
-              + "' is in the place of a host; sm has none, so write three slashes: sm:///"
-              + authority
-              + uri.getPath(),
+          "'%s' is in the place of a host; sm has none, so write three slashes: sm:///%1$s%s"
+              .formatted(authority, uri.getPath()),
           null);
     }
     String path = uri.getPath();
@@ -88,15 +89,12 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     try {
       Path normal = Path.of(path).normalize();
       Matcher matcher = ENDPOINT.matcher(normal.toString());
-      SmAddress address;
-      if (matcher.matches()) {
-        Path base = Path.of(matcher.group(1).isEmpty() ? "/" : matcher.group(1));
-        address =
-            new SmAddress(
-                base, new Id(Long.parseLong(matcher.group(2)), Integer.parseInt(matcher.group(3))));
-      } else {
-        address = new SmAddress(normal, null);
-      }
+      SmAddress address =
+          matcher.matches()
+              ? new SmAddress(
+                  Path.of(matcher.group(1).isEmpty() ? "/" : matcher.group(1)),
+                  Id.of(matcher.group(2), matcher.group(3)))
+              : new SmAddress(normal, null);
       address.checkLength(uri);
       return address;
     } catch (InvalidPathException | NumberFormatException e) {
@@ -106,33 +104,28 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns whether a directory PATH looks like a mistyped endpoint: it ends in two numbers that
-   * are too long for one.
+   * {@return whether a directory PATH looks like a mistyped endpoint: it ends in two numbers that
+   * are too long for one}
    *
    * @param base the directory
-   * @return whether it does
    */
   public static boolean isNearlyEndpoint(Path base) {
     return TWO_NUMBERS.matcher(base.toString()).matches();
   }
 
   private void checkLength(URI uri) {
-    int length =
+    String longest =
         endpoint == null
-            ? base.toString().getBytes(StandardCharsets.UTF_8).length + ROOM_FOR_ENDPOINT
-            : directory()
-                .resolve(EndpointFiles.SOCKET)
-                .toString()
-                .getBytes(StandardCharsets.UTF_8)
-                .length;
+            ? base + LONGEST_ENDPOINT
+            : directory().resolve(EndpointFiles.SOCKET).toString();
+    int length = longest.getBytes(StandardCharsets.UTF_8).length;
     if (length > DatagramSocket.MAX_PATH) {
       throw new InvalidAddressException(
           uri,
-          "the path is too long: the endpoint's socket would have a path of "
-              + length
-              + " bytes, and a Unix domain socket's path has at most "
-              + DatagramSocket.MAX_PATH
-              + "; use a shorter directory, such as one in /dev/shm",
+          ("the path is too long: the endpoint's socket would have a path of %s bytes, and a Unix"
+                  + " domain socket's path has at most %s; use a shorter directory, such as one in"
+                  + " /dev/shm")
+              .formatted(length, DatagramSocket.MAX_PATH),
           null);
     }
     if (base.getNameCount() == 0) {
@@ -144,9 +137,8 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns the endpoint's directory.
+   * {@return the endpoint's directory, PATH/PID/ID}
    *
-   * @return PATH/PID/ID
    * @throws IllegalStateException if the address names no endpoint
    */
   public Path directory() {
@@ -157,10 +149,9 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns the address of an endpoint of the same directory.
+   * {@return the address of an endpoint of the same directory}
    *
    * @param id the endpoint
-   * @return its address
    */
   public SmAddress with(Id id) {
     return new SmAddress(base, id);
@@ -172,10 +163,9 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Returns the address of one connection of the endpoint.
+   * {@return the address of one connection of the endpoint, with its number as the fragment}
    *
    * @param connection the connection's number at its endpoint
-   * @return the URI, with the number as its fragment
    */
   public URI connectionUri(int connection) {
     return uri(Integer.toString(connection));

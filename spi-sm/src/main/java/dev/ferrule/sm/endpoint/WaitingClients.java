@@ -4,6 +4,7 @@ package dev.ferrule.sm.endpoint;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +38,8 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   /** By user and endpoint, those served least recently first. */
-  private final Map<Integer, Map<SmAddress, ArrayDeque<R>>> users = new LinkedHashMap<>();
+  private final LinkedHashMap<Integer, LinkedHashMap<SmAddress, ArrayDeque<R>>> users =
+      new LinkedHashMap<>();
 
   private int size;
 
@@ -60,65 +62,53 @@ final class WaitingClients<R extends WaitingClients.Request> {
   @Nullable R poll(Unconfirmed unconfirmed) {
     R next = next(unconfirmed);
     if (next != null) {
-      Map<SmAddress, ArrayDeque<R>> endpoints = users.remove(next.user());
-      ArrayDeque<R> requests = endpoints == null ? null : endpoints.remove(next.client());
-      if (endpoints != null && requests != null) {
-        requests.remove();
-        size--;
-        if (!requests.isEmpty()) {
-          endpoints.put(next.client(), requests); // behind all others
-        }
-        if (!endpoints.isEmpty()) {
-          users.put(next.user(), endpoints); // the same
-        }
+      remove(next);
+      LinkedHashMap<SmAddress, ArrayDeque<R>> endpoints = users.get(next.user());
+      if (endpoints != null) { // behind all others
+        moveToEnd(endpoints, next.client());
+        moveToEnd(users, next.user());
       }
     }
     return next;
+  }
+
+  private static <K, V> void moveToEnd(LinkedHashMap<K, V> map, K key) {
+    V value = map.get(key);
+    if (value != null) {
+      map.putLast(key, value);
+    }
   }
 
   /** Returns the next request; null if there is none. */
   @Nullable R next(Unconfirmed unconfirmed) {
-    Map<SmAddress, ArrayDeque<R>> endpoints = null;
-    int fewest = Integer.MAX_VALUE;
-    for (Map.Entry<Integer, Map<SmAddress, ArrayDeque<R>>> user : users.entrySet()) {
-      int count = unconfirmed.ofUser(user.getKey());
-      if (count < fewest) {
-        endpoints = user.getValue();
-        fewest = count;
-      }
-      if (count == 0) {
-        break;
-      }
-    }
-    return endpoints == null ? null : next(endpoints, unconfirmed);
+    Map<SmAddress, ArrayDeque<R>> endpoints = ofFewest(users, unconfirmed::ofUser);
+    ArrayDeque<R> requests =
+        endpoints == null ? null : ofFewest(endpoints, unconfirmed::ofEndpoint);
+    return requests == null ? null : requests.element();
   }
 
-  private static <R> @Nullable R next(
-      Map<SmAddress, ArrayDeque<R>> endpoints, Unconfirmed unconfirmed) {
-    R next = null;
+  /** Returns the value of the first key with the fewest unconfirmed connections; null if empty. */
+  private static <K, V> @Nullable V ofFewest(Map<K, V> all, ToIntFunction<K> unconfirmed) {
+    V first = null;
     int fewest = Integer.MAX_VALUE;
-    for (Map.Entry<SmAddress, ArrayDeque<R>> endpoint : endpoints.entrySet()) {
-      int count = unconfirmed.ofEndpoint(endpoint.getKey());
+    for (Map.Entry<K, V> each : all.entrySet()) {
+      int count = unconfirmed.applyAsInt(each.getKey());
       if (count < fewest) {
-        next = endpoint.getValue().element();
+        first = each.getValue();
         fewest = count;
       }
       if (count == 0) {
         break;
       }
     }
-    return next;
+    return first;
   }
 
   /**
-   * Removes the latest request of the endpoint with the most, if another request is to take its
-   * place. Its client retransmits it.
-   *
-   * @param client the endpoint of the other request
-   * @param user its user
-   * @return the removed request, which is of a user that has at least two more than that one; or,
-   *     if there is none, of the same user and of an endpoint that has at least two more than that
-   *     one; null if there is none either
+   * Removes the latest request of the endpoint with the most, if a request of another endpoint is
+   * to take its place: one of a user that has at least two more requests than the other's user; or
+   * else, of the same user and of an endpoint that has at least two more. Returns it, which its
+   * client retransmits; null if there is none.
    */
   @Nullable R displace(SmAddress client, int user) {
     ArrayDeque<R> longest = displaceable(client, user);
@@ -136,7 +126,7 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   private @Nullable ArrayDeque<R> displaceable(SmAddress client, int user) {
-    Map<SmAddress, ArrayDeque<R>> own = users.getOrDefault(user, Map.of());
+    Map<SmAddress, ArrayDeque<R>> own = endpoints(user);
     Map<SmAddress, ArrayDeque<R>> most = own;
     for (Map<SmAddress, ArrayDeque<R>> each : users.values()) {
       if (requests(each) >= 2 + requests(own) && requests(each) > requests(most)) {
@@ -152,12 +142,17 @@ final class WaitingClients<R extends WaitingClients.Request> {
     return longest == null || longest.size() < least ? null : longest;
   }
 
+  private Map<SmAddress, ArrayDeque<R>> endpoints(int user) {
+    Map<SmAddress, ArrayDeque<R>> endpoints = users.get(user);
+    return endpoints == null ? Map.of() : endpoints;
+  }
+
   private static <R> int requests(Map<SmAddress, ArrayDeque<R>> endpoints) {
     return endpoints.values().stream().mapToInt(ArrayDeque::size).sum();
   }
 
   boolean remove(R request) {
-    Map<SmAddress, ArrayDeque<R>> endpoints = users.getOrDefault(request.user(), Map.of());
+    Map<SmAddress, ArrayDeque<R>> endpoints = endpoints(request.user());
     ArrayDeque<R> requests = endpoints.get(request.client());
     if (requests == null || !requests.remove(request)) {
       return false;

@@ -11,5 +11,10 @@ public enum Access {
    * its setgid bit is set. They may connect, and write what a peer writes; they can neither create
    * nor remove anything.
    */
-  GROUP
+  GROUP;
+
+  /** What to do where one user's process cannot use what another's has created. */
+  public static final String FIX =
+      "run both processes as the same user, or give them a common group and set the option"
+          + " access=group";
 }

@@ -89,8 +89,10 @@ public final class KnemDevice implements Knem {
   @Override
   public long createRegion(long address, long length, boolean writable) {
     try (Arena arena = Arena.ofConfined()) {
+      MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
+      setVector(vector, address, length);
       MemorySegment region = arena.allocate(REGION_SIZE, Long.BYTES);
-      region.set(ValueLayout.JAVA_LONG, REGION_VECTORS, vector(arena, address, length).address());
+      region.set(ValueLayout.JAVA_LONG, REGION_VECTORS, vector.address());
       region.set(ValueLayout.JAVA_INT, REGION_COUNT, 1);
       region.set(
           ValueLayout.JAVA_INT,
@@ -101,11 +103,9 @@ public final class KnemDevice implements Knem {
     }
   }
 
-  private static MemorySegment vector(Arena arena, long address, long length) {
-    MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
+  private static void setVector(MemorySegment vector, long address, long length) {
     vector.set(ValueLayout.JAVA_LONG, 0, address);
     vector.set(ValueLayout.JAVA_LONG, Long.BYTES, length);
-    return vector;
   }
 
   @Override
@@ -120,8 +120,7 @@ public final class KnemDevice implements Knem {
   public int copy(
       long cookie, long offset, MemorySegment local, long localOffset, long length, boolean write) {
     Arguments room = arguments.get();
-    room.vector.set(ValueLayout.JAVA_LONG, 0, local.address() + localOffset);
-    room.vector.set(ValueLayout.JAVA_LONG, Long.BYTES, length);
+    setVector(room.vector, local.address() + localOffset, length);
     MemorySegment copy = room.copy;
     copy.set(ValueLayout.JAVA_LONG, COPY_VECTORS, room.vector.address());
     copy.set(ValueLayout.JAVA_INT, COPY_COUNT, 1);

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Directories created by Ferrule. Only their owner may enter them, or also their group ({@link
  * Access}), and they carry a mark. Ferrule deletes files only in a directory that has the mark and
- * belongs to this user. It never empties, removes or reclaims any other directory.
+ * belongs to this user. It never empties, removes or reclaims any other directory. The methods
+ * throw a {@link PosixException} if the operating system reports an error.
  */
 public final class OwnDirectory {
 
@@ -62,11 +63,7 @@ public final class OwnDirectory {
    * @throws PosixException if it cannot be created; ENOENT if its parent does not exist
    */
   public static boolean create(Path path) {
-    boolean created = mkdir(path);
-    if (created && isOpenToGroup(path.getParent())) {
-      setMode(path, GROUP_MODE);
-    }
-    return created;
+    return create(path, isOpenToGroup(path.getParent()));
   }
 
   /**
@@ -78,17 +75,12 @@ public final class OwnDirectory {
    * @throws PosixException if it cannot be created; ENOENT if its parent does not exist
    */
   public static boolean create(Path path, boolean openToGroup) {
-    boolean created = mkdir(path);
-    if (created && openToGroup) {
-      setMode(path, GROUP_MODE);
-    }
-    return created;
-  }
-
-  private static boolean mkdir(Path path) {
     int result = Posix.mkdir(path.toString(), MODE);
     if (result < 0 && result != -Errno.EEXIST) {
       throw new PosixException("mkdir", path.toString(), -result);
+    }
+    if (result == 0 && openToGroup) {
+      setMode(path, GROUP_MODE);
     }
     return result == 0;
   }
@@ -116,7 +108,6 @@ public final class OwnDirectory {
    *
    * @param path a directory created by {@link #create}
    * @param access the users
-   * @throws PosixException if it cannot be set
    */
   public static void setAccess(Path path, Access access) {
     if (isOpenToGroup(path) != (access == Access.GROUP)) {
@@ -129,7 +120,6 @@ public final class OwnDirectory {
    * such directories, too; it is therefore not removed when it is empty.
    *
    * @param path a directory created by {@link #create}
-   * @throws PosixException if it cannot be set
    */
   public static void makeCommon(Path path) {
     setMode(path, COMMON_MODE);
@@ -144,7 +134,6 @@ public final class OwnDirectory {
    * @param file its name
    * @param type its expected type, see {@link FileStatus}
    * @param rights the rights of the group, as in a mode: 040 to read, 020 to write
-   * @throws PosixException if it cannot be set
    */
   public static void letGroupUse(int fd, Path file, int type, int rights) {
     if (!isOpenToGroup(file.getParent())) {
@@ -166,10 +155,9 @@ public final class OwnDirectory {
   }
 
   /**
-   * Returns whether the group may enter a directory of this user's.
+   * {@return whether the group may enter a directory of this user's}
    *
    * @param path the directory
-   * @return whether it may
    */
   public static boolean isOpenToGroup(@Nullable Path path) {
     return path != null && isOwn(path) && (mode(path) & PERMISSIONS & ~SETGID) == GROUP_MODE;
@@ -215,10 +203,9 @@ public final class OwnDirectory {
   }
 
   /**
-   * Returns whether this user created a directory by {@link #create}.
+   * {@return whether this user created a directory by {@link #create}}
    *
    * @param path the directory; a symbolic link is none
-   * @return whether it did
    */
   public static boolean isOwn(Path path) {
     return owner(path).filter(uid -> uid == Posix.geteuid()).isPresent();
@@ -239,24 +226,18 @@ public final class OwnDirectory {
   }
 
   /**
-   * Names a place where only this user can create directories.
-   *
-   * @return what to do, for an error message
+   * {@return what to do, for an error message: a place where only this user can create directories}
    */
   public static String suggestion() {
     Path runtime = Path.of("/run/user/" + Posix.geteuid());
-    String fresh = "a new directory of this user (mkdir -m 700 DIR)";
-    return "use "
-        + (Files.isWritable(runtime) ? "a directory in " + runtime + ", or " : "")
-        + fresh
-        + ", on both sides";
+    return "use %sa new directory of this user (mkdir -m 700 DIR), on both sides"
+        .formatted(Files.isWritable(runtime) ? "a directory in " + runtime + ", or " : "");
   }
 
   /**
-   * Returns whether a directory has no entries.
+   * {@return whether a directory has no entries; false if it may not be read}
    *
    * @param path the directory
-   * @return whether it is empty; false if it may not be read
    */
   public static boolean isEmpty(Path path) {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
@@ -267,11 +248,10 @@ public final class OwnDirectory {
   }
 
   /**
-   * Returns whether other users may rename and remove a directory's entries: it is writable by all
-   * users and has no sticky bit.
+   * {@return whether other users may rename and remove a directory's entries: it is writable by all
+   * users and has no sticky bit}
    *
    * @param path the directory
-   * @return whether they may
    */
   public static boolean isUnprotected(Path path) {
     int mode = mode(path);

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock file that shows whether its owner is alive: the kernel releases the lock when the owner's
- * process ends for any reason; see {@link FileLock}.
+ * process ends for any reason; see {@link FileLock}. The methods throw a {@link PosixException} if
+ * the operating system reports an error.
  */
 public final class OwnerLock implements AutoCloseable {
 
@@ -104,7 +105,6 @@ public final class OwnerLock implements AutoCloseable {
    * its predecessor needs no space in the file system, and so cannot fail for lack of it.
    *
    * @param text the new content, no shorter than the one before
-   * @throws PosixException if the file cannot be written
    */
   public synchronized void write(String text) {
     if (closed) {
@@ -124,11 +124,7 @@ public final class OwnerLock implements AutoCloseable {
     }
   }
 
-  /**
-   * Lets the group query the lock and read the file, if it may enter its directory.
-   *
-   * @throws PosixException if that cannot be set
-   */
+  /** Lets the group query the lock and read the file, if it may enter its directory. */
   public synchronized void letGroupRead() {
     if (!closed) {
       OwnDirectory.letGroupUse(fd, path, FileStatus.REGULAR, 040);

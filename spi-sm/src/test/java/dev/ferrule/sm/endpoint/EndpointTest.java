@@ -127,8 +127,8 @@ class EndpointTest {
       toOther.tellClosed();
 
       await(other.closed);
-      endpoint.removeLink(BROKEN);
-      endpoint.removeLink(OTHER);
+      endpoint.removeConnection(BROKEN);
+      endpoint.removeConnection(OTHER);
       assertThat(logged.all())
           .singleElement()
           .satisfies(record -> {
@@ -169,7 +169,7 @@ class EndpointTest {
         add(OTHER, other, otherPeer);
         toOther.tellClosed();
         await(other.closed);
-        endpoint.removeLink(OTHER);
+        endpoint.removeConnection(OTHER);
       }
       assertThat(logged.all())
           .singleElement()
@@ -229,12 +229,12 @@ class EndpointTest {
       await(slow.begun);
       poll.woken = new CountDownLatch(1);
       FutureTask<Boolean> waiting =
-          new FutureTask<>(() -> endpoint.awaitDatagrams(TimeUnit.SECONDS.toNanos(90)));
+          new FutureTask<>(() -> endpoint.loop().awaitDatagrams(TimeUnit.SECONDS.toNanos(90)));
       Thread.ofPlatform().daemon().start(waiting);
       await(poll.woken);
       slow.over.countDown();
       assertThat(waiting.get()).isTrue();
-      endpoint.removeLink(BROKEN);
+      endpoint.removeConnection(BROKEN);
     }
   }
 
@@ -247,8 +247,8 @@ class EndpointTest {
       endpoint.addLink(BROKEN, hasty, silentPeer, Duration.ofMillis(100));
       endpoint.established(BROKEN);
       await(hasty.silent);
-      endpoint.removeLink(BROKEN);
-      endpoint.removeLink(OTHER);
+      endpoint.removeConnection(BROKEN);
+      endpoint.removeConnection(OTHER);
     }
   }
 }

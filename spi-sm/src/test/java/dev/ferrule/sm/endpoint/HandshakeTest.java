@@ -97,18 +97,17 @@ class HandshakeTest {
       request.take(NAME);
       int serverId = server.newConnection();
       request.accept(
-          NAME,
-          serverId,
-          "welcome".getBytes(StandardCharsets.UTF_8),
-          serversMemory,
-          soon(),
-          () -> false);
+          new ServerHandshake.Acceptance(
+              NAME,
+              serverId,
+              "welcome".getBytes(StandardCharsets.UTF_8),
+              serversMemory,
+              soon(),
+              () -> false));
       ClientHandshake.Accepted accepted = connecting.get(90, TimeUnit.SECONDS);
       assertThat(accepted.serverId()).isEqualTo(serverId);
       assertThat(accepted.payload()).asString().isEqualTo("welcome");
-      client.removeLink(id);
       client.removeConnection(id);
-      server.removeLink(serverId);
       server.removeConnection(serverId);
       return new Result(handshake, accepted, request);
     }
@@ -245,7 +244,8 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.accept(
-            NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
+            new ServerHandshake.Acceptance(
+                NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
         connecting.get(90, TimeUnit.SECONDS);
       } finally {
         client.release();
@@ -295,12 +295,8 @@ class HandshakeTest {
         assertThat(request).isNotNull();
         request.take(NAME);
         request.offer(
-            NAME,
-            server.newConnection(),
-            new byte[0],
-            serversMemory,
-            soon(),
-            () -> false,
+            new ServerHandshake.Acceptance(
+                NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false),
             () -> {});
         assertThat(connecting.get(90, TimeUnit.SECONDS))
             .isInstanceOf(OperationTimeoutException.class)
@@ -337,7 +333,9 @@ class HandshakeTest {
       assertThat(taken).isNotNull();
       taken.take(NAME);
       request.complete(taken);
-      taken.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
+      taken.accept(
+          new ServerHandshake.Acceptance(
+              NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false));
       connecting.get(90, TimeUnit.SECONDS);
     } finally {
       client.release();
@@ -373,8 +371,8 @@ class HandshakeTest {
                 task -> Thread.ofPlatform().daemon().start(task));
         requests.add(new WeakReference<>(acceptor.next(soon())));
         assertThatThrownBy(connecting::join).cause().isInstanceOf(OperationTimeoutException.class);
-        handshake.cancel();
-        client.removeLink(id);
+        handshake.close();
+        client.removeConnection(id);
       }
       long deadline = soon();
       while (!requests.stream().allMatch(request -> request.refersTo(null))) {
@@ -410,17 +408,18 @@ class HandshakeTest {
       ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory);
       assertThatThrownBy(() -> handshake.await(NAME, System.nanoTime(), answer -> true))
           .isInstanceOf(OperationTimeoutException.class);
-      handshake.end();
-      handshake.cancel();
+      handshake.close();
       if (isRemoved) {
-        client.removeLink(id);
+        client.removeConnection(id);
       }
       ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.take(NAME);
       int serverId = server.newConnection();
-      assertThatThrownBy(
-              () -> request.accept(NAME, serverId, new byte[0], serversMemory, soon(), () -> false))
+      assertThatThrownBy(() ->
+              request.accept(
+                  new ServerHandshake.Acceptance(
+                      NAME, serverId, new byte[0], serversMemory, soon(), () -> false)))
           .isInstanceOf(ConnectionClosedException.class)
           .hasMessageContaining("stopped waiting");
     } finally {
@@ -441,7 +440,9 @@ class HandshakeTest {
       ServerHandshake request = acceptor.next(soon());
       assertThat(request).isNotNull();
       request.take(NAME);
-      request.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true);
+      request.accept(
+          new ServerHandshake.Acceptance(
+              NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> true));
       assertThat(request.isConfirmed()).isTrue();
       assertThat(request.retransmissions()).isZero();
     } finally {
@@ -504,7 +505,9 @@ class HandshakeTest {
     assertThat(request).isNotNull();
     request.take(NAME);
     int id = server.newConnection();
-    request.offer(NAME, id, new byte[0], serversMemory, soon(), () -> false, () -> {});
+    request.offer(
+        new ServerHandshake.Acceptance(NAME, id, new byte[0], serversMemory, soon(), () -> false),
+        () -> {});
     return id;
   }
 
@@ -522,7 +525,7 @@ class HandshakeTest {
     try (SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
       Acceptor acceptor = server.listen(8);
-      int[] ids = new int[Acceptor.MAX_OFFERED];
+      int[] ids = new int[Offers.MAX_OFFERED];
       for (int i = 0; i < ids.length; i++) {
         acceptor.beginAccepting();
         connect(client, i + 1, memory, server);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm;
+package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.endpoint.EndpointScan;
-import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import java.io.IOException;
@@ -20,31 +17,25 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The endpoints in a directory, for tools that list and remove them. */
-final class SmEndpoints implements EndpointRegistry {
+public final class SmEndpoints implements EndpointRegistry {
 
   private static final int LONGEST_SIZE = 20;
+
+  /** Creates a registry, which accesses nothing yet. */
+  public SmEndpoints() {}
 
   @Override
   public List<EndpointInfo> list(URI address) throws IOException {
     List<EndpointInfo> result = new ArrayList<>();
-    for (SmAddress endpoint : find(address)) {
-      result.add(info(endpoint));
-    }
-    SmAddress parsed = SmAddress.parse(address);
-    EndpointScan.unreadable(parsed)
+    find(address).forEach(endpoint -> result.add(info(endpoint)));
+    EndpointScan.unreadable(SmAddress.parse(address))
         .forEach((directory, user) -> result.add(unreadable(directory, user)));
     return result;
   }
 
   @Override
   public List<EndpointInfo> removable(URI address) throws IOException {
-    List<EndpointInfo> result = new ArrayList<>();
-    for (SmAddress endpoint : find(address)) {
-      if (EndpointScan.isRemovable(endpoint)) {
-        result.add(info(endpoint));
-      }
-    }
-    return result;
+    return find(address).stream().filter(EndpointScan::isRemovable).map(SmEndpoints::info).toList();
   }
 
   @Override
