@@ -102,8 +102,7 @@ final class SmConnection implements Connection, Link {
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    rma =
-        new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
+    rma = new SmRma(this, resources, options, new Waiter(wait, SECOND_LOOK_NANOS));
     checkedReceiver = receiving.check(receiver);
     checkedRma = use("remote memory access").check(rma);
     life.onEnd(ended -> onWakeup());

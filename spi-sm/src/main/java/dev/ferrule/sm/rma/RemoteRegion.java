@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import static dev.ferrule.posix.RawMemory.ALL;
-
 import dev.ferrule.RmaRight;
 import dev.ferrule.support.AbstractRemoteMemory;
 import dev.ferrule.support.RmaKey;
@@ -72,16 +70,17 @@ public final class RemoteRegion extends AbstractRemoteMemory {
         .map(memory -> allows(RmaRight.WRITE) ? memory : memory.asReadOnly());
   }
 
-  /** Copies from or to it; only if it is mapped, exposed, and has so many bytes. */
-  void copy(boolean write, long offset, MemorySegment local, long localOffset, long length) {
+  /**
+   * Copies the next bytes of an operation from or to it; only if it is mapped and exposed.
+   *
+   * @param transfer the operation
+   * @param length the number of bytes
+   */
+  public void copy(Transfer transfer, long length) {
     if (mapped == null) {
       throw new IllegalStateException("the region is not mapped");
     }
-    long here = mapped.address() + offset;
-    if (write) {
-      MemorySegment.copy(local, localOffset, ALL, here, length);
-    } else {
-      MemorySegment.copy(ALL, here, local, localOffset, length);
-    }
+    transfer.copy(mapped.address() + transfer.remoteOffset(), length);
+    transfer.advance(length);
   }
 }

@@ -71,35 +71,6 @@ public final class RemoteTable {
     return within ? allocatable.asSlice(place, length) : null;
   }
 
-  /**
-   * Copies a piece from or to a region that is mapped here.
-   *
-   * @param write whether to copy to the region instead of from it
-   * @param region the region
-   * @param offset the offset in it, within its bounds
-   * @param local memory of this side
-   * @param localOffset the offset in it
-   * @param length the number of bytes
-   * @return false if the region is no longer exposed; then nothing was copied
-   */
-  public boolean copy(
-      boolean write,
-      RemoteRegion region,
-      long offset,
-      MemorySegment local,
-      long localOffset,
-      long length) {
-    if (!acquire(region)) {
-      return false;
-    }
-    try {
-      region.copy(write, offset, local, localOffset, length);
-    } finally {
-      release();
-    }
-    return true;
-  }
-
   private boolean isExposed(int id, long generation) {
     return (long) LONG.getVolatile(ALL, peer + RmaLayout.region(id) + RmaLayout.REGION_GENERATION)
         == generation;
