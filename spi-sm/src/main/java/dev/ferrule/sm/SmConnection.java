@@ -19,7 +19,6 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -92,13 +91,10 @@ final class SmConnection implements Connection, Link {
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
-    ReceiverSleep sleep = new ReceiverSleep(own.ring(), fences);
-    rings = new ReceivedRings(this, own, sleep, fences);
+    rings = new ReceivedRings(this, own, fences);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
-    senders = new SmSenders(this, resources, fences, wait, showsRoom ? readiness : null);
-    receiver =
-        new SmReceiver(
-            this, rings, sleep, own.layout(), new Waiter(wait, SECOND_LOOK_NANOS), fences);
+    senders = new SmSenders(this, peer, fences, wait, showsRoom ? readiness : null);
+    receiver = new SmReceiver(this, rings, new Waiter(wait, SECOND_LOOK_NANOS));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
@@ -125,7 +121,7 @@ final class SmConnection implements Connection, Link {
 
   /** Returns whether the peer has sent a message, or has closed the connection. */
   boolean isUsedByPeer() {
-    boolean result = rings.first().isClosedBySender() || rings.mayHaveNext();
+    boolean result = closedByPeer() != CloseReason.OPEN || rings.mayHaveNext();
     Reference.reachabilityFence(this);
     return result;
   }

@@ -41,12 +41,12 @@ final class SmSenders extends AbstractSenders<SmSender> {
 
   SmSenders(
       SmConnection connection,
-      SmConnectionResources resources,
+      SharedRing peer,
       boolean fences,
       WaitStrategy wait,
       @Nullable ReadinessDescriptor room) {
     this.connection = connection;
-    this.peer = resources.peerRing();
+    this.peer = peer;
     this.fences = fences;
     this.wait = wait;
     this.room = room;

@@ -54,12 +54,6 @@ final class RecordWriter {
   private long first = NOWHERE;
   private long firstHeader;
 
-  /**
-   * Starts writing.
-   *
-   * @param layout the ring's layout
-   * @param ring the address of the ring
-   */
   RecordWriter(RingLayout layout, long ring) {
     this.layout = layout;
     this.ring = ring;
@@ -91,10 +85,8 @@ final class RecordWriter {
   }
 
   /**
-   * Reserves room for a record.
+   * Reserves room for a record; returns whether there is any.
    *
-   * @param size the record's size in bytes
-   * @return whether there is room
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   boolean reserve(int size) {
@@ -104,6 +96,7 @@ final class RecordWriter {
     }
     longest = reserved == 0 ? size : Math.max(longest, size);
     reserved += size;
+    RingSteps.reached(RingStep.SENDER_RESERVED);
     return true;
   }
 
@@ -115,11 +108,7 @@ final class RecordWriter {
     return reserved + 2L * claimedSize;
   }
 
-  /**
-   * Gives back a reservation of {@link #reserve}.
-   *
-   * @param size the reserved size
-   */
+  /** Gives back a reservation of {@link #reserve}. */
   void unreserve(int size) {
     reserved -= size;
   }
@@ -273,13 +262,14 @@ final class RecordWriter {
    * at a time, while nothing is reserved, and where there is room for it twice. The region is to be
    * staged by {@link #stageClaim} or given back by {@link #abortClaim}.
    *
-   * @param length the message's length, 0 to {@link #inlineMax}
-   * @return the offset among the records; or NOWHERE
+   * @return its offset among the records; or NOWHERE
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   long claim(int length) {
     int size = RingLayout.recordSize(length);
-    if ((reserved | claimedSize) != 0 || (tail + 2L * size > limit && !makeRoomTwice(size))) {
+    if (length > inlineMax
+        || (reserved | claimedSize) != 0
+        || (tail + 2L * size > limit && !makeRoomTwice(size))) {
       return NOWHERE;
     }
     directLimit = 0;
@@ -290,6 +280,7 @@ final class RecordWriter {
     claimedSize = size;
     limitBefore = limit;
     limit = tail; // which is a barrier now
+    RingSteps.reached(RingStep.SENDER_RESERVED);
     return claimed + HEADER;
   }
 
@@ -304,11 +295,7 @@ final class RecordWriter {
     return result;
   }
 
-  /**
-   * Stages the region claimed in place, without a copy unless another message was staged since.
-   *
-   * @param length the message's length, at most the claimed length
-   */
+  /** Stages the region claimed in place, without a copy unless another message was staged since. */
   void stageClaim(int length) {
     if ((tail & mask) == claimed) {
       RingSteps.reached(RingStep.RECORD_WRITTEN);
@@ -330,11 +317,6 @@ final class RecordWriter {
   /**
    * Stages a reserved inline message. The copy comes first: it fails if the program's memory was
    * freed, and then nothing is staged.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, at most the reserved length
-   * @param reservedLength the reserved length, of an inline message
    */
   void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     stage(source, offset, length);
@@ -358,11 +340,6 @@ final class RecordWriter {
    * Stages an inline message, if there is room for it where the last one ends, and nothing is
    * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
    * fails, nothing is staged.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, 0 to {@link #inlineMax}
-   * @return whether it is staged
    */
   boolean tryStage(MemorySegment source, long offset, int length) {
     long at = tail;
@@ -386,11 +363,7 @@ final class RecordWriter {
     return true;
   }
 
-  /**
-   * Stages a reserved record that consists of a header.
-   *
-   * @param header the header
-   */
+  /** Stages a reserved record that consists of a header. */
   void stageHeader(long header) {
     if (tail + HEADER > limit) {
       moveTo(HEADER);
@@ -442,11 +415,6 @@ final class RecordWriter {
    * Writes and publishes an inline message at once, if there is room for it and another one where
    * the last one ends, and nothing is staged or reserved. The caller must call {@link #markAhead}
    * afterwards.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, 0 to {@link #inlineMax}
-   * @return whether it is written
    */
   boolean tryWrite(MemorySegment source, long offset, int length) {
     long at = tail;

@@ -105,14 +105,15 @@ public final class RingConsumer {
           return true;
         }
         case RecordHeader.TYPE_PADDING -> {
-          skipped += skip(offset, RecordHeader.length(header));
-          if (skipped > capacity) {
-            throw new CorruptRingException("only padding in " + capacity + " bytes");
-          }
+          long size = RecordHeader.length(header);
+          RecordChecks.checkPadding(offset, size, skipped, capacity);
+          skipped += size;
+          position += size;
+          RingSteps.reached(RingStep.RECEIVER_TAKEN);
         }
         default -> {
           if (header != 0) {
-            throw new CorruptRingException("invalid record header 0x" + Long.toHexString(header));
+            throw RecordChecks.invalidHeader(header);
           }
           RingSteps.reached(RingStep.NOTHING_FOUND);
           return false;
@@ -122,27 +123,19 @@ public final class RingConsumer {
   }
 
   private void nextInline(long offset, long length) {
-    if (!isInline(offset, length)) {
-      throw invalidInline(offset, length);
-    }
+    checkInline(offset, length);
     found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
   }
 
-  /** Returns whether the record of an inline message may have such a length at an offset. */
-  private boolean isInline(long offset, long length) {
-    return length <= inlineMax && offset + HEADER + length <= capacity;
+  private void checkInline(long offset, long length) {
+    if (length > inlineMax || offset + HEADER + length > capacity) {
+      throw RecordChecks.invalidInline(offset, length, inlineMax, capacity);
+    }
   }
 
-  private CorruptRingException invalidInline(long offset, long length) {
-    return new CorruptRingException(
-        "an inline message of "
-            + length
-            + " bytes at "
-            + offset
-            + " of "
-            + capacity
-            + ", where the maximum is "
-            + inlineMax);
+  private void nextInLines(int line, int length) {
+    RecordChecks.checkLines(line, length, layout);
+    found((long) line * RingLayout.LINE, length, line, HEADER);
   }
 
   private void found(long offset, int length, int line, int size) {
@@ -152,44 +145,7 @@ public final class RingConsumer {
     messageSize = size;
   }
 
-  private long skip(long offset, long size) {
-    if (size < HEADER || size % HEADER != 0 || size > capacity - offset) {
-      throw new CorruptRingException(
-          "padding of " + size + " bytes at " + offset + " of " + capacity);
-    }
-    position += size;
-    RingSteps.reached(RingStep.RECEIVER_TAKEN);
-    return size;
-  }
-
-  private void nextInLines(int line, int length) {
-    checkLength(length);
-    checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
-    found((long) line * RingLayout.LINE, length, line, HEADER);
-  }
-
-  private void checkLength(int length) {
-    if (length < 0 || length > layout.maxMessage()) {
-      throw new CorruptRingException(
-          "a message of "
-              + (length & 0xffffffffL)
-              + " bytes, where the maximum is "
-              + layout.maxMessage());
-    }
-  }
-
-  private void checkLines(int line, int count, int length) {
-    if (line < 0 || line > layout.lines() - count) {
-      throw new CorruptRingException(
-          "a message of " + length + " bytes at line " + line + " of " + layout.lines());
-    }
-  }
-
-  /**
-   * Returns the memory that contains the message.
-   *
-   * @return the ring or the buffer
-   */
+  /** {@return the memory that contains the message: the records or the payload lines} */
   public MemorySegment messageMemory() {
     return messageLine == RingProducer.INLINE ? recordsView : bufferView;
   }
@@ -248,9 +204,7 @@ public final class RingConsumer {
             lastHeader = header;
             break;
           }
-          if (!isInline(offset, RecordHeader.length(header))) {
-            throw invalidInline(offset, RecordHeader.length(header));
-          }
+          checkInline(offset, RecordHeader.length(header));
           usual = header;
           length = (int) RecordHeader.length(header);
           size = RingLayout.recordSize(length);
@@ -335,9 +289,8 @@ public final class RingConsumer {
   }
 
   /**
-   * Returns whether the last {@link #pollInline} has ended because there was no record.
-   *
-   * @return whether there was none; otherwise {@link #next} may find a message
+   * {@return whether the last {@link #pollInline} has ended because there was no record; otherwise
+   * {@link #next} may find a message}
    */
   public boolean isDrained() {
     return lastHeader == RecordHeader.TYPE_EMPTY;
@@ -404,16 +357,8 @@ public final class RingConsumer {
   }
 
   /**
-   * {@return whether the sender has closed the connection; its last message was published before}
-   */
-  public boolean isClosedBySender() {
-    return closeReason() != 0;
-  }
-
-  /**
-   * Returns the sender's reason for closing the connection.
-   *
-   * @return the value passed to {@link RingProducer#markClosed}; 0 if it has not closed it
+   * {@return the sender's reason for closing the connection, as passed to {@link
+   * RingProducer#markClosed} after its last message; 0 if it has not closed it}
    */
   public int closeReason() {
     return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);

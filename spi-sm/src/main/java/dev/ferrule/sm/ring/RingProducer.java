@@ -109,21 +109,12 @@ public final class RingProducer {
     this.releaseMask = layout.releases() - 1;
   }
 
-  /**
-   * Returns the records.
-   *
-   * @return the memory in which {@link #claim} returns an offset
-   */
+  /** {@return the records: the memory in which {@link #claim} returns an offset} */
   public MemorySegment records() {
     return recordsView;
   }
 
-  /**
-   * Returns the payload lines.
-   *
-   * @return the memory in which a reserved line's offset is its number times {@link
-   *     RingLayout#LINE}
-   */
+  /** {@return the payload lines, of {@link RingLayout#LINE} bytes each} */
   public MemorySegment buffer() {
     return bufferView;
   }
@@ -151,15 +142,7 @@ public final class RingProducer {
     if (length > inlineMax) {
       return reserveLines(RingLayout.linesFor(length));
     }
-    return reserveRecord(RingLayout.recordSize(length)) ? INLINE : FULL;
-  }
-
-  private boolean reserveRecord(int size) {
-    boolean result = writer.reserve(size);
-    if (result) {
-      RingSteps.reached(RingStep.SENDER_RESERVED);
-    }
-    return result;
+    return writer.reserve(RingLayout.recordSize(length)) ? INLINE : FULL;
   }
 
   private int reserveLines(int count) {
@@ -177,7 +160,7 @@ public final class RingProducer {
     if (line == LineAllocator.NONE) {
       return FULL;
     }
-    if (!reserveRecord(HEADER)) {
+    if (!writer.reserve(HEADER)) {
       allocator.release(line);
       return FULL;
     }
@@ -270,11 +253,7 @@ public final class RingProducer {
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public long claim(int length) {
-    long place = length > inlineMax ? NOWHERE : writer.claim(length);
-    if (place != NOWHERE) {
-      RingSteps.reached(RingStep.SENDER_RESERVED);
-    }
-    return place;
+    return writer.claim(length);
   }
 
   /**
@@ -284,7 +263,7 @@ public final class RingProducer {
    */
   public void stageClaim(int length) {
     writer.stageClaim(length);
-    staged();
+    messagesUnpublished++;
   }
 
   /** Gives back the region claimed in place. */
@@ -302,7 +281,7 @@ public final class RingProducer {
    */
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     writer.stageInline(source, offset, length, reservedLength);
-    staged();
+    messagesUnpublished++;
   }
 
   /**
@@ -314,10 +293,6 @@ public final class RingProducer {
   public void stageLines(int line, int length) {
     allocator.commit(line);
     writer.stageHeader(RecordHeader.lines(line, length));
-    staged();
-  }
-
-  private void staged() {
     messagesUnpublished++;
   }
 
@@ -337,7 +312,7 @@ public final class RingProducer {
         || !writer.tryStage(source, offset, (int) length)) {
       return false;
     }
-    staged();
+    messagesUnpublished++;
     return true;
   }
 
@@ -392,7 +367,7 @@ public final class RingProducer {
    * Returns whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread.
    *
    * @param flag the value of its flag, not 0
-   * @return whether it is
+   * @return true if it sleeps on the flag
    */
   public static boolean isOnFlag(int flag) {
     return (flag & SleepFlag.ON_FLAG) != 0;
