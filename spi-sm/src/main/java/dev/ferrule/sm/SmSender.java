@@ -292,7 +292,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public int staged() {
-    return (int) (producer.messagesStaged() - producer.messagesPublished());
+    return producer.messagesUnpublished();
   }
 
   @Override

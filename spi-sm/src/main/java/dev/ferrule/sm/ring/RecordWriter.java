@@ -9,10 +9,11 @@ import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The sender's position among the records of a ring, and all stores there. A record takes three
- * steps: {@link #reserve} reserves room; one of the {@code stage} methods writes the record; {@link
- * #publish} makes all staged records visible to the receiver, by one store of the first header.
- * {@link #tryWrite} does all three for an inline message in the common case.
+ * The part of {@link RingProducer} that has the sender's position among the records, and makes all
+ * stores there. A record takes three steps: {@link #reserveRecord} reserves room; one of the {@code
+ * stage} methods writes the record; {@link #publishRecords} makes all staged records visible to the
+ * receiver, by one store of the first header. {@link #tryWrite} does all three for an inline
+ * message in the common case.
  *
  * <p>Positions count bytes of records, from 0 without wrapping. A header of 0 is stored behind the
  * last staged record before the first one is published, so the receiver finds either the next
@@ -24,16 +25,17 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Not thread-safe.
  */
-final class RecordWriter {
+class RecordWriter {
 
   /** Returned by {@link #claim} if the region cannot be in the ring. */
-  static final long NOWHERE = -1;
+  public static final long NOWHERE = -1;
+
+  final long ring; // the address
+  final long inlineMax; // the length of the longest inline message
 
   private final RingLayout layout;
-  private final long ring; // the address
   private final long records; // the address
   private final long mask;
-  private final long inlineMax;
 
   private long tail; // position of the next record
   private long limit; // the next record and all reserved ones fit if they end here
@@ -54,6 +56,8 @@ final class RecordWriter {
   private long first = NOWHERE;
   private long firstHeader;
 
+  private int messagesUnpublished; // staged and not published
+
   RecordWriter(RingLayout layout, long ring) {
     this.layout = layout;
     this.ring = ring;
@@ -64,24 +68,20 @@ final class RecordWriter {
     this.directLimit = limit;
   }
 
-  /** Returns the maximum length of an inline message, in bytes. */
-  long inlineMax() {
-    return inlineMax;
-  }
-
   /** Positions before this one are visible to the receiver. */
   long published() {
     return first == NOWHERE ? tail : first;
   }
 
-  /** Returns the receiver's consumed count, as last read. */
-  long consumed() {
-    return consumed;
+  /** Returns whether the receiver has records that it may give back. */
+  final boolean areRecordsOut() {
+    readConsumed();
+    return published() != consumed || held != HeldRecord.NONE;
   }
 
-  /** Returns whether the receiver's program held a record at the last read. */
-  boolean isHeld() {
-    return held != HeldRecord.NONE;
+  /** Returns the number of messages that are staged and not published. */
+  public final int messagesUnpublished() {
+    return messagesUnpublished;
   }
 
   /**
@@ -89,7 +89,7 @@ final class RecordWriter {
    *
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
-  boolean reserve(int size) {
+  boolean reserveRecord(int size) {
     directLimit = 0;
     if (tail + pledged() + size > limit && !makeRoom(size)) {
       return false;
@@ -108,8 +108,8 @@ final class RecordWriter {
     return reserved + 2L * claimedSize;
   }
 
-  /** Gives back a reservation of {@link #reserve}. */
-  void unreserve(int size) {
+  /** Gives back a reservation of {@link #reserveRecord}. */
+  void unreserveRecord(int size) {
     reserved -= size;
   }
 
@@ -262,10 +262,10 @@ final class RecordWriter {
    * at a time, while nothing is reserved, and where there is room for it twice. The region is to be
    * staged by {@link #stageClaim} or given back by {@link #abortClaim}.
    *
-   * @return its offset among the records; or NOWHERE
+   * @return its offset in {@link RingProducer#records}; or NOWHERE
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
-  long claim(int length) {
+  public final long claim(int length) {
     int size = RingLayout.recordSize(length);
     if (length > inlineMax
         || (reserved | claimedSize) != 0
@@ -296,7 +296,7 @@ final class RecordWriter {
   }
 
   /** Stages the region claimed in place, without a copy unless another message was staged since. */
-  void stageClaim(int length) {
+  public final void stageClaim(int length) {
     if ((tail & mask) == claimed) {
       RingSteps.reached(RingStep.RECORD_WRITTEN);
       note(tail, RecordHeader.inline(length));
@@ -308,7 +308,7 @@ final class RecordWriter {
   }
 
   /** Gives back the region claimed in place. */
-  void abortClaim() {
+  public final void abortClaim() {
     claimed = NOWHERE;
     claimedSize = 0;
     limit = limitBefore; // a barrier that is there since lies behind it
@@ -318,7 +318,7 @@ final class RecordWriter {
    * Stages a reserved inline message. The copy comes first: it fails if the program's memory was
    * freed, and then nothing is staged.
    */
-  void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
+  public final void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     stage(source, offset, length);
     reserved -= RingLayout.recordSize(reservedLength);
   }
@@ -338,10 +338,17 @@ final class RecordWriter {
 
   /**
    * Stages an inline message, if there is room for it where the last one ends, and nothing is
-   * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
-   * fails, nothing is staged.
+   * reserved. Equivalent to {@link #reserveRecord} and {@link #stageInline}, in fewer steps. If the
+   * copy fails, nothing is staged.
+   *
+   * @param anyLength its length, possibly invalid
    */
-  boolean tryStage(MemorySegment source, long offset, int length) {
+  public final boolean tryStage(MemorySegment source, long offset, long anyLength) {
+    // excludes 0 bytes: they are not copied, so the offset would not be checked
+    if (Long.compareUnsigned(anyLength - 1, inlineMax) >= 0) {
+      return false;
+    }
+    int length = (int) anyLength;
     long at = tail;
     int size = RingLayout.recordSize(length);
     if (at + size > limit || (reserved | claimedSize) != 0) {
@@ -377,6 +384,7 @@ final class RecordWriter {
 
   private void staged(int size) {
     tail += size;
+    messagesUnpublished++;
     RingSteps.reached(RingStep.RECORD_STAGED);
   }
 
@@ -392,20 +400,19 @@ final class RecordWriter {
 
   /**
    * Makes all staged records visible to the receiver. The caller must call {@link #markAhead}
-   * afterwards.
-   *
-   * @param single whether they are one message, after which another of its size may follow
+   * afterwards. After a single message, another of its size may follow.
    */
-  void publish(boolean single) {
+  final void publishRecords() {
     if (first != NOWHERE) {
       if (markedSize == 0 || first + markedSize != tail) {
         mark(tail);
       }
       LONG.setRelease(ALL, records + (first & mask), firstHeader);
       long size = tail - first;
-      markedSize = single && tail + size <= limit ? (int) size : 0;
+      markedSize = messagesUnpublished == 1 && tail + size <= limit ? (int) size : 0;
       first = NOWHERE;
     }
+    messagesUnpublished = 0;
     if ((reserved | claimedSize) == 0) {
       directLimit = limit;
     }
