@@ -18,8 +18,7 @@ import java.util.function.LongSupplier;
  * The sending side of a ring, for one thread at a time. A message takes three steps: {@link
  * #reserve} reserves room for its record, and payload lines if it is not inline; one of the {@code
  * stage} methods writes the record; {@link #publish} makes all staged messages visible to the
- * receiver. The superclass stores the records; this class handles payload lines, counts and
- * wake-ups.
+ * receiver. The superclass stores the records; this class handles payload lines and wake-ups.
  */
 public final class RingProducer extends RecordWriter {
 
@@ -59,7 +58,6 @@ public final class RingProducer extends RecordWriter {
   private int releaseDelay; // number of large runs until the next wait for a release
   private int nextReleaseDelay = 1;
   private long released; // number of release entries consumed
-  private long messagesPublished;
 
   /**
    * Starts sending on a new ring.
@@ -250,7 +248,6 @@ public final class RingProducer extends RecordWriter {
    *     awake
    */
   public int publish() {
-    messagesPublished += messagesUnpublished();
     publishRecords();
     int asleep = wake();
     markAhead();
@@ -273,7 +270,6 @@ public final class RingProducer extends RecordWriter {
         || !tryWrite(source, offset, (int) length)) {
       return NOT_SENT;
     }
-    messagesPublished++;
     int asleep = wake();
     markAhead();
     return asleep;
@@ -321,21 +317,6 @@ public final class RingProducer extends RecordWriter {
   public void clear(int flag) {
     RingSteps.reached(RingStep.SENDER_HAS_WOKEN);
     SleepFlag.putOut(flagRing, RingLayout.RECEIVER_ASLEEP, flag);
-  }
-
-  /** {@return the total number of staged messages} */
-  public long messagesStaged() {
-    return messagesPublished + messagesUnpublished();
-  }
-
-  /** {@return the total number of published messages} */
-  public long messagesPublished() {
-    return messagesPublished;
-  }
-
-  /** Counts messages from 0 again, for another sender. Nothing may be staged. */
-  public void restartCount() {
-    messagesPublished = 0;
   }
 
   /**
