@@ -19,6 +19,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -73,12 +74,7 @@ final class SmConnection implements Connection, Link {
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
-  /**
-   * Creates a connection of complete resources, which it closes.
-   *
-   * @param uri the connection's URI
-   * @param peerPayload the payload of the peer's program
-   */
+  /** Creates a connection of complete resources, which it closes. */
   SmConnection(
       URI uri, SmConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
     this.uri = uri;
@@ -220,10 +216,10 @@ final class SmConnection implements Connection, Link {
     return new ConnectionCounters(
         senders.messages(),
         senders.bytes(),
-        receiver.messages(),
-        receiver.bytes(),
+        rings.total(RingConsumer::messages),
+        rings.total(RingConsumer::bytes),
         senders.stalls(),
-        receiver.acknowledgements(),
+        rings.total(RingConsumer::acknowledgements),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
         senders.sleeps() + receiver.sleeps() + rma.sleeps());
@@ -257,13 +253,10 @@ final class SmConnection implements Connection, Link {
 
   /** Ends the connection after a protocol violation by the peer; returns the exception to throw. */
   FerruleException failCorrupt(CorruptRingException e) {
-    return failCorrupt(e.getMessage(), e);
-  }
-
-  private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
-    String reason = "protocol violation by the peer: " + what + "; the connection was closed";
-    fail(new ProtocolException(uri, reason, cause), reason, CloseReason.PROTOCOL);
-    return life.exception(cause);
+    String reason =
+        "protocol violation by the peer: " + e.getMessage() + "; the connection was closed";
+    fail(new ProtocolException(uri, reason, e), reason, CloseReason.PROTOCOL);
+    return life.exception(e);
   }
 
   /**
@@ -416,7 +409,7 @@ final class SmConnection implements Connection, Link {
       return;
     }
     life.release();
-    receiver.stop();
+    rings.stop();
     tellPeer(CloseReason.CLOSED);
     onWakeup();
     if (readiness != null) {

@@ -469,23 +469,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     ReadinessDescriptor.raise(readiness);
   }
 
-  /** Ends a poll after the message of its handler. */
-  void stop() {
-    rings.stop();
-  }
-
-  long messages() {
-    return rings.total(RingConsumer::messages);
-  }
-
-  long bytes() {
-    return rings.total(RingConsumer::bytes);
-  }
-
-  long acknowledgements() {
-    return rings.total(RingConsumer::acknowledgements);
-  }
-
   long sleeps() {
     return waiter.sleeps();
   }

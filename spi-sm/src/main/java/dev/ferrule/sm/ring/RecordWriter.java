@@ -215,12 +215,8 @@ class RecordWriter {
   /** Returns the first position, from the tail on, with so many contiguous bytes. */
   private long placeFor(long size) {
     long position = tail;
-    long last = roomEnd();
-    while (position < last) {
+    while (position + size > barrier(position) && position < roomEnd()) {
       long barrier = barrier(position);
-      if (position + size <= barrier) {
-        return position;
-      }
       position = barrier + barrierSize(barrier);
     }
     return position;
@@ -229,11 +225,8 @@ class RecordWriter {
   /** Moves the tail to where a record of a size fits. The receiver skips the bytes between. */
   private void moveTo(int size) {
     long position = tail;
-    while (true) {
+    while (position + size > barrier(position)) {
       long barrier = barrier(position);
-      if (position + size <= barrier) {
-        break;
-      }
       if (position < barrier) {
         note(position, RecordHeader.padding(barrier - position));
       }

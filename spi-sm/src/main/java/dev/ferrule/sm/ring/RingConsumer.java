@@ -123,14 +123,19 @@ public final class RingConsumer {
   }
 
   private void nextInline(long offset, long length) {
-    checkInline(offset, length);
+    if (!isInline(offset, length)) {
+      throw invalidInline(offset, length);
+    }
     found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
   }
 
-  private void checkInline(long offset, long length) {
-    if (length > inlineMax || offset + HEADER + length > capacity) {
-      throw RecordChecks.invalidInline(offset, length, inlineMax, capacity);
-    }
+  /** Returns whether the record of an inline message may have such a length at an offset. */
+  private boolean isInline(long offset, long length) {
+    return length <= inlineMax && offset + HEADER + length <= capacity;
+  }
+
+  private CorruptRingException invalidInline(long offset, long length) {
+    return RecordChecks.invalidInline(offset, length, inlineMax, capacity);
   }
 
   private void nextInLines(int line, int length) {
@@ -204,7 +209,9 @@ public final class RingConsumer {
             lastHeader = header;
             break;
           }
-          checkInline(offset, RecordHeader.length(header));
+          if (!isInline(offset, RecordHeader.length(header))) {
+            throw invalidInline(offset, RecordHeader.length(header));
+          }
           usual = header;
           length = (int) RecordHeader.length(header);
           size = RingLayout.recordSize(length);

@@ -18,17 +18,15 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   private final long cookie;
   private final @Nullable MemorySegment mapped;
 
-  /** The places of a region, as written by the peer: in its process, for KNEM, and here. */
-  record Places(long address, long cookie, @Nullable MemorySegment mapped) {}
-
-  RemoteRegion(RmaKey key, RemoteTable table, Places places) {
+  RemoteRegion(
+      RmaKey key, RemoteTable table, long address, long cookie, @Nullable MemorySegment mapped) {
     super(key);
     this.table = table;
     this.id = key.id();
     this.generation = key.generation();
-    this.address = places.address();
-    this.cookie = places.cookie();
-    this.mapped = places.mapped();
+    this.address = address;
+    this.cookie = cookie;
+    this.mapped = mapped;
   }
 
   /**

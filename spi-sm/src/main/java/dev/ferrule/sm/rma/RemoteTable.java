@@ -59,8 +59,7 @@ public final class RemoteTable {
     return isExposed(key.id(), key.generation())
             && length == key.length()
             && rights == RmaKey.bits(key.rights())
-        ? new RemoteRegion(
-            key, this, new RemoteRegion.Places(address, cookie, mapped(place, length)))
+        ? new RemoteRegion(key, this, address, cookie, mapped(place, length))
         : null;
   }
 

@@ -120,12 +120,22 @@ public final class RmaLayout {
   public static final int FAULT = 4;
 
   /** Allocatable memory is aligned to, and allocated in multiples of, this size. */
-  public static final long PAGE = 4096;
+  static final long PAGE = 4096;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   private RmaLayout() {}
+
+  /**
+   * Returns a size of allocatable memory, or of rma-buffer, in whole pages.
+   *
+   * @param size the size in bytes
+   * @return it, or the next multiple of the size of a page
+   */
+  public static long roundedUp(long size) {
+    return size + PAGE - 1 & -PAGE;
+  }
 
   /** Returns the offset of a region's entry. */
   static long region(int id) {
