@@ -116,9 +116,34 @@ final class FragmentOperations {
     }
   }
 
+  /** Returns whether all operations up to an id are complete; reaps completed fragments. */
   boolean isDone(long id) {
     synchronized (lock) {
-      return id <= done || doneCondition.look(id);
+      if (id <= done) {
+        return true;
+      }
+      connection.checkNotReleased();
+      reap();
+      if (id > done) {
+        connection.checkOpen();
+      }
+      return id <= done;
+    }
+  }
+
+  private void reap() {
+    try {
+      synchronized (lock) {
+        Fragments known = fragments;
+        if (known != null) {
+          known.reap(onFragment);
+        }
+      }
+      Reference.reachabilityFence(connection);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
     }
   }
 
@@ -160,22 +185,6 @@ final class FragmentOperations {
 
   /** The common part of both waits. */
   private abstract class FragmentCondition implements Waiter.Condition {
-
-    final void reap() {
-      try {
-        synchronized (lock) {
-          Fragments known = fragments;
-          if (known != null) {
-            known.reap(onFragment);
-          }
-        }
-        Reference.reachabilityFence(connection);
-      } catch (CorruptRingException e) {
-        throw connection.failCorrupt(e);
-      } catch (InternalError e) {
-        throw connection.failOwnFile(e);
-      }
-    }
 
     @Override
     public void arm() {
@@ -222,21 +231,7 @@ final class FragmentOperations {
 
     @Override
     public boolean isReady() {
-      return look(id);
-    }
-
-    private boolean look(long wanted) {
-      synchronized (lock) {
-        if (wanted <= done) {
-          return true;
-        }
-        connection.checkNotReleased();
-        reap();
-        if (wanted > done) {
-          connection.checkOpen();
-        }
-        return wanted <= done;
-      }
+      return isDone(id);
     }
   }
 }

@@ -156,11 +156,10 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns the maximum inline message of a ring. A record takes at most an eighth of the ring, so
-   * that there is room for one between the end of the ring and two held records.
+   * {@return the maximum inline message of a ring, in bytes} A record takes at most an eighth of
+   * the ring, so that there is room for one between the end of the ring and two held records.
    *
    * @param ringShift the binary logarithm of the bytes of records
-   * @return the limit in bytes
    */
   public static int inlineMax(int ringShift) {
     return Math.clamp((1 << ringShift) / 8 - HEADER, 0, INLINE_MAX);

@@ -285,10 +285,9 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
-   * Returns whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread.
+   * {@return whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread}
    *
    * @param flag the value of its flag, not 0
-   * @return true if it sleeps on the flag
    */
   public static boolean isOnFlag(int flag) {
     return (flag & SleepFlag.ON_FLAG) != 0;

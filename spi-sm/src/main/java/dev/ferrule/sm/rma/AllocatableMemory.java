@@ -105,11 +105,10 @@ public final class AllocatableMemory {
   }
 
   /**
-   * Returns the program's view of a part.
+   * {@return the program's view of a part}
    *
    * @param place its offset
    * @param size the number of bytes
-   * @return the memory
    */
   public MemorySegment segment(long place, long size) {
     return view.asSlice(place, size);

@@ -26,19 +26,17 @@ public interface DirectCopy {
   @Nullable Obstacle probe();
 
   /**
-   * Returns whether a failure is one that the end of the peer's process causes, and the probe
-   * cannot reach the peer either. Its end may then not have been detected yet.
+   * {@return whether a failure is one that the end of the peer's process causes, and the probe
+   * cannot reach the peer either} Its end may then not have been detected yet.
    *
    * @param errno the error of a copy
-   * @return whether the peer's process may have ended
    */
   boolean mayHaveLostPeer(int errno);
 
   /**
-   * Returns whether {@link #copy} can copy from or to a region.
+   * {@return whether {@link #copy} can copy from or to a region}
    *
    * @param region the peer's region
-   * @return whether it can be reached
    */
   boolean reaches(RemoteRegion region);
 

@@ -30,10 +30,9 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   }
 
   /**
-   * Returns whether this region belongs to a table.
+   * {@return whether this region belongs to a table}
    *
    * @param candidate the peer's regions
-   * @return whether it does
    */
   public boolean belongsTo(RemoteTable candidate) {
     return table == candidate;

@@ -128,10 +128,9 @@ public final class RmaLayout {
   private RmaLayout() {}
 
   /**
-   * Returns a size of allocatable memory, or of rma-buffer, in whole pages.
+   * {@return a size of allocatable memory, or of rma-buffer, in whole pages}
    *
    * @param size the size in bytes
-   * @return it, or the next multiple of the size of a page
    */
   public static long roundedUp(long size) {
     return size + PAGE - 1 & -PAGE;
