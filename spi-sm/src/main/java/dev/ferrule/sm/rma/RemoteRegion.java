@@ -5,6 +5,7 @@ import dev.ferrule.RmaRight;
 import dev.ferrule.support.AbstractRemoteMemory;
 import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -77,7 +78,9 @@ public final class RemoteRegion extends AbstractRemoteMemory {
     if (mapped == null) {
       throw new IllegalStateException("the region is not mapped");
     }
-    transfer.copy(mapped.address() + transfer.remoteOffset(), length);
+    // checked again, as two threads that use an Rma at once must not write elsewhere
+    long offset = Objects.checkFromIndexSize(transfer.remoteOffset(), length, length());
+    transfer.copy(mapped.address() + offset, length);
     transfer.advance(length);
   }
 }
