@@ -331,8 +331,8 @@ class RecordWriter {
 
   /**
    * Stages an inline message, if there is room for it where the last one ends, and nothing is
-   * reserved. Equivalent to {@link #reserveRecord} and {@link #stageInline}, in fewer steps. If the
-   * copy fails, nothing is staged.
+   * reserved. Equivalent to {@link RingProducer#reserve} and {@link #stageInline}, in fewer steps.
+   * If the copy fails, nothing is staged.
    *
    * @param anyLength its length, possibly invalid
    */
