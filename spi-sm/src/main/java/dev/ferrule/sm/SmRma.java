@@ -223,51 +223,65 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long remoteOffset,
       long length,
       long id) {
+    boolean write = right == RmaRight.WRITE;
     if (!region.isMapped()) {
       checkWay();
     }
     try {
       localUse.begin(local);
-      transfer.begin(
-          right == RmaRight.WRITE, local.segment(), localOffset, region, remoteOffset, length);
       if (region.isMapped()) {
-        copyMapped(region);
-      } else {
-        copyDirectly(region);
-      }
-      if (region.isMapped() || ways.direct() != null) {
+        copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
         fragments.completed(id);
       } else {
-        local.usedByFragments(id);
-        fragments.submit(id);
+        transfer.begin(write, local.segment(), localOffset, region, remoteOffset, length);
+        perform(local, region, id);
       }
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
     } catch (InternalError e) {
       throw connection.failOwnFile(e);
     } finally {
-      transfer.end();
       localUse.end();
       Reference.reachabilityFence(this);
     }
   }
 
   /** Copies from or to memory that both processes have mapped. */
-  private void copyMapped(RemoteRegion region) {
+  private void copyMapped(
+      boolean write,
+      MemorySegment local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long length) {
+    long copied = 0;
     do {
+      long piece = Math.min(length - copied, DIRECT_PIECE);
       acquire(region);
       try {
-        region.copy(transfer, nextPiece());
+        region.copy(write, remoteOffset + copied, local, localOffset + copied, piece);
       } finally {
         remote.release();
       }
-    } while (transfer.length() > 0);
+      copied += piece;
+    } while (copied < length);
     VarHandle.loadLoadFence();
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
   }
 
-  private long nextPiece() {
-    return Math.min(transfer.length(), DIRECT_PIECE);
+  /** Performs the transfer from or to other memory: one-sidedly, or by fragments. */
+  private void perform(SmRegisteredMemory local, RemoteRegion region, long id) {
+    try {
+      copyDirectly(region);
+      if (ways.direct() != null) {
+        fragments.completed(id);
+      } else {
+        local.usedByFragments(id);
+        fragments.submit(id);
+      }
+    } finally {
+      transfer.end();
+    }
   }
 
   /** Prevents the peer from taking a region back until the release, if it is still exposed. */
@@ -283,7 +297,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private void copyDirectly(RemoteRegion region) {
     for (DirectCopy way = ways.direct(); way != null; way = ways.direct()) {
       acquire(region);
-      long piece = nextPiece();
+      long piece = Math.min(transfer.length(), DIRECT_PIECE);
       boolean reached;
       long result = 0;
       try {

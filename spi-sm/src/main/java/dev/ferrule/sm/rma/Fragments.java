@@ -104,7 +104,8 @@ public final class Fragments {
     if (write) {
       boolean copied = false;
       try {
-        transfer.copy(header + RmaLayout.LINE, bytes);
+        MemorySegment.copy(
+            transfer.local(), transfer.localOffset(), ALL, header + RmaLayout.LINE, bytes);
         copied = true;
       } finally {
         if (!copied) { // the program has freed it

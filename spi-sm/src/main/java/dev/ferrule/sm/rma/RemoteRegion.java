@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.posix.RawMemory.ALL;
+
 import dev.ferrule.RmaRight;
 import dev.ferrule.support.AbstractRemoteMemory;
 import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -69,18 +70,23 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   }
 
   /**
-   * Copies the next bytes of an operation from or to it; only if it is mapped and exposed.
+   * Copies from or to it; only if it is mapped, exposed, and has so many bytes.
    *
-   * @param transfer the operation
+   * @param write whether to copy to it instead of from it
+   * @param offset the offset in it
+   * @param local memory of this side
+   * @param localOffset the offset in that
    * @param length the number of bytes
    */
-  public void copy(Transfer transfer, long length) {
+  public void copy(boolean write, long offset, MemorySegment local, long localOffset, long length) {
     if (mapped == null) {
       throw new IllegalStateException("the region is not mapped");
     }
-    // checked again, as two threads that use an Rma at once must not write elsewhere
-    long offset = Objects.checkFromIndexSize(transfer.remoteOffset(), length, length());
-    transfer.copy(mapped.address() + offset, length);
-    transfer.advance(length);
+    long here = mapped.address() + offset;
+    if (write) {
+      MemorySegment.copy(local, localOffset, ALL, here, length);
+    } else {
+      MemorySegment.copy(ALL, here, local, localOffset, length);
+    }
   }
 }

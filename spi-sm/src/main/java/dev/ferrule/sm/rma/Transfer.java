@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import static dev.ferrule.posix.RawMemory.ALL;
-
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is still to be copied by an operation of remote memory access. Reused, so that an operation
- * allocates nothing.
+ * What is still to be copied by an operation of remote memory access, one-sidedly or by fragments.
+ * Reused, so that an operation allocates nothing.
  *
  * <p>Used by one thread at a time.
  */
@@ -92,14 +90,5 @@ public final class Transfer {
 
   long remoteOffset() {
     return remoteOffset;
-  }
-
-  /** Copies the next bytes between the memory of this side and an address in this process. */
-  void copy(long address, long bytes) {
-    if (write) {
-      MemorySegment.copy(local, localOffset, ALL, address, bytes);
-    } else {
-      MemorySegment.copy(ALL, address, local, localOffset, bytes);
-    }
   }
 }
