@@ -5,12 +5,11 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.rma.Fragments;
-import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.sm.rma.Transfer;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
@@ -24,24 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class FragmentOperations {
 
-  /** Handles fragments that the peer has not copied. */
-  interface FailureHandler {
-
-    /**
-     * Handles a failure.
-     *
-     * @param id the operation's id
-     * @param status the peer's reason, a constant of {@link RmaLayout}
-     */
-    void failed(long id, int status);
-  }
-
   private final SmConnection connection;
   private final SmConnectionResources resources;
   private final RmaArea own;
   private final RmaArea peer;
   private final Waiter waiter;
-  private final FailureHandler failures;
+  private final SmRma rma;
   private final RoomCondition roomCondition = new RoomCondition();
   private final DoneCondition doneCondition = new DoneCondition();
   private final Fragments.Listener onFragment = this::onFragment;
@@ -49,27 +36,23 @@ final class FragmentOperations {
   private @Nullable Fragments fragments; // guarded by the lock
   private long done; // all operations up to this one
 
-  // The fragment to submit; confined to the thread that submits.
-  private @Nullable RemoteRegion wantedRegion;
-  private @Nullable MemorySegment wantedLocal;
-  private boolean wantedWrite;
-  private long wantedOffset;
-  private long wantedLocalOffset;
-  private int wantedLength;
-  private long wantedId;
-  private boolean wantedLast;
+  // The operation to submit; confined to the thread that submits.
+  private final Transfer transfer;
+  private long transferId;
 
   FragmentOperations(
+      SmRma rma,
       SmConnection connection,
       SmConnectionResources resources,
-      Waiter waiter,
-      FailureHandler failures) {
+      Transfer transfer,
+      Waiter waiter) {
+    this.rma = rma;
     this.connection = connection;
     this.resources = resources;
     this.own = resources.own().rma();
     this.peer = resources.peerRing().rma();
+    this.transfer = transfer;
     this.waiter = waiter;
-    this.failures = failures;
   }
 
   /** Records that an operation is complete without fragments. */
@@ -77,37 +60,19 @@ final class FragmentOperations {
     done = id;
   }
 
-  /** Submits an operation, piece by piece; waits for room. */
-  void submit(
-      boolean write,
-      MemorySegment local,
-      long localOffset,
-      RemoteRegion region,
-      long remoteOffset,
-      long length,
-      long id) {
+  /** Submits the rest of the transfer, piece by piece; waits for room. */
+  void submit(long id) {
     Fragments known = fragments();
-    long submitted = 0;
+    transferId = id;
     boolean complete = false;
     try {
       do {
-        wantedWrite = write;
-        wantedRegion = region;
-        wantedOffset = remoteOffset + submitted;
-        wantedLocal = local;
-        wantedLocalOffset = localOffset + submitted;
-        wantedLength = (int) Math.min(length - submitted, known.maxPayload());
-        wantedId = id;
-        submitted += wantedLength;
-        wantedLast = submitted == length;
         if (!roomCondition.isReady()) {
           waiter.await(roomCondition, Deadlines.NEVER);
         }
-      } while (submitted < length);
+      } while (transfer.length() > 0);
       complete = true;
     } finally {
-      wantedRegion = null;
-      wantedLocal = null;
       if (!complete) {
         synchronized (lock) {
           known.abandon(id);
@@ -141,7 +106,7 @@ final class FragmentOperations {
 
   private void onFragment(long id, int status, boolean isLast) {
     if (status != RmaLayout.DONE) {
-      failures.failed(id, status);
+      rma.onFailedFragment(id, status);
     }
     if (isLast) {
       VarHandle.loadLoadFence();
@@ -151,9 +116,34 @@ final class FragmentOperations {
     }
   }
 
+  /** Returns whether all operations up to an id are complete; reaps completed fragments. */
   boolean isDone(long id) {
     synchronized (lock) {
-      return id <= done || doneCondition.look(id);
+      if (id <= done) {
+        return true;
+      }
+      connection.checkNotReleased();
+      reap();
+      if (id > done) {
+        connection.checkOpen();
+      }
+      return id <= done;
+    }
+  }
+
+  private void reap() {
+    try {
+      synchronized (lock) {
+        Fragments known = fragments;
+        if (known != null) {
+          known.reap(onFragment);
+        }
+      }
+      Reference.reachabilityFence(connection);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
     }
   }
 
@@ -196,22 +186,6 @@ final class FragmentOperations {
   /** The common part of both waits. */
   private abstract class FragmentCondition implements Waiter.Condition {
 
-    final void reap() {
-      try {
-        synchronized (lock) {
-          Fragments known = fragments;
-          if (known != null) {
-            known.reap(onFragment);
-          }
-        }
-        Reference.reachabilityFence(connection);
-      } catch (CorruptRingException e) {
-        throw connection.failCorrupt(e);
-      } catch (InternalError e) {
-        throw connection.failOwnFile(e);
-      }
-    }
-
     @Override
     public void arm() {
       fragments().arm();
@@ -244,22 +218,8 @@ final class FragmentOperations {
     public boolean isReady() {
       connection.checkOpen();
       reap();
-      RemoteRegion region = wantedRegion;
-      MemorySegment local = wantedLocal;
-      if (region == null || local == null) {
-        throw new IllegalStateException("there is no fragment to submit");
-      }
       synchronized (lock) {
-        return fragments()
-            .trySubmit(
-                wantedWrite,
-                region,
-                wantedOffset,
-                local,
-                wantedLocalOffset,
-                wantedLength,
-                wantedId,
-                wantedLast);
+        return fragments().trySubmit(transfer, transferId);
       }
     }
   }
@@ -271,21 +231,7 @@ final class FragmentOperations {
 
     @Override
     public boolean isReady() {
-      return look(id);
-    }
-
-    private boolean look(long wanted) {
-      synchronized (lock) {
-        if (wanted <= done) {
-          return true;
-        }
-        connection.checkNotReleased();
-        reap();
-        if (wanted > done) {
-          connection.checkOpen();
-        }
-        return wanted <= done;
-      }
+      return isDone(id);
     }
   }
 }

@@ -40,12 +40,7 @@ final class InlineMemory {
     this.blockOffset = blockOffset;
   }
 
-  /**
-   * Allocates the memory of several regions.
-   *
-   * @param count the number of regions
-   * @return one for each region
-   */
+  /** Allocates the memory of several regions. */
   static InlineMemory[] allocate(int count) {
     Block shared = Block.allocate((long) count * SHORT);
     InlineMemory[] all = new InlineMemory[count];

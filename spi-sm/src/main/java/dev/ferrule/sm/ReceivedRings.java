@@ -23,23 +23,31 @@ final class ReceivedRings {
   /** Maximum number of messages polled from a ring before the next one is polled. */
   private static final int TURN = 64;
 
-  private final SharedRing own;
-  private final boolean fences;
-  private final ReceiverSleep sleep;
   private final SmConnection connection;
+  private final SharedRing own;
+  private final ReceiverSleep sleep;
   private final RingConsumer first;
   private volatile RingConsumer[] rings; // replaced, never modified
   private volatile long known; // the lanes of which these are
   private int turn;
   private int polled; // since beginPoll
 
-  ReceivedRings(SmConnection connection, SharedRing own, ReceiverSleep sleep, boolean fences) {
-    this.own = own;
-    this.fences = fences;
-    this.sleep = sleep;
+  ReceivedRings(SmConnection connection, SharedRing own, boolean fences) {
     this.connection = connection;
+    this.own = own;
+    this.sleep = new ReceiverSleep(own.ring(), fences);
     this.first = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
     this.rings = new RingConsumer[] {first};
+  }
+
+  /** Returns the sleep until one of them has a message. */
+  ReceiverSleep sleep() {
+    return sleep;
+  }
+
+  /** Returns the maximum number of regions that the program holds at a time. */
+  int maxRegions() {
+    return own.layout().regions();
   }
 
   /** Returns the first ring, which has the words that concern all of them. */
@@ -81,7 +89,7 @@ final class ReceivedRings {
     for (long rest = lanes & ~now; rest != 0; rest &= rest - 1) {
       int lane = Long.numberOfTrailingZeros(rest);
       more[count++] =
-          new RingConsumer(own.layout(), own.laneRing(lane), own.laneBuffer(lane), fences);
+          new RingConsumer(own.layout(), own.laneRing(lane), own.laneBuffer(lane), sleep.fences());
     }
     rings = more;
     known = lanes;

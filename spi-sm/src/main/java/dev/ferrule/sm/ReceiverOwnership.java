@@ -34,16 +34,11 @@ final class ReceiverOwnership {
     long deadline = System.nanoTime() + PATIENCE_NANOS;
     while (true) {
       Owner now = owner.get();
-      if (now == Owner.OWN || (now == Owner.NONE && owner.compareAndSet(now, Owner.OWN))) {
+      boolean free = now == Owner.NONE || (now == Owner.COMMON && commonEnded);
+      if (now == Owner.OWN || (free && owner.compareAndSet(now, Owner.OWN))) {
         return true;
       }
-      if (now == Owner.COMMON && commonEnded && owner.compareAndSet(now, Owner.OWN)) {
-        return true;
-      }
-      if (now == Owner.COMMON && !commonEnded) {
-        return false;
-      }
-      if (now == Owner.COMMON_BUSY) {
+      if (!free) {
         if (!commonEnded || System.nanoTime() - deadline > 0) {
           return false;
         }

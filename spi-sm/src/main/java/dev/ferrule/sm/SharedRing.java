@@ -24,13 +24,10 @@ import org.jspecify.annotations.Nullable;
  * the area for remote memory access, the payload lines, and the memory that is allocated on demand:
  * lanes, the buffer for fragments, and memory that the program allocates to expose.
  *
- * @param mapping the file, mapped
- * @param layout the layout of a ring and its lines
  * @param lanes the number of further rings with their lines, which the sending side allocates
  * @param flags the flags of the process that created it
  * @param generation distinguishes it from that of an earlier connection of the same name
  * @param peerGeneration the generation of the opposite direction, or 0
- * @param rma the area for remote memory access, of the same side
  */
 record SharedRing(
     SharedMapping mapping,
@@ -51,19 +48,14 @@ record SharedRing(
   /**
    * The address space that is allocated on demand.
    *
-   * @param lanes the number of lanes
    * @param rmaBuffer for fragments
    * @param allocatable for memory that the program allocates to expose
    */
   record OnDemand(int lanes, long rmaBuffer, long allocatable) {
 
     OnDemand {
-      rmaBuffer = rounded(rmaBuffer);
-      allocatable = rounded(allocatable);
-    }
-
-    private static long rounded(long size) {
-      return size + RmaLayout.PAGE - 1 & -RmaLayout.PAGE;
+      rmaBuffer = RmaLayout.roundedUp(rmaBuffer);
+      allocatable = RmaLayout.roundedUp(allocatable);
     }
   }
 
@@ -83,33 +75,22 @@ record SharedRing(
       SealedFile.Limits limits) {
     long allocated = allocatedSize(layout);
     SharedMapping mapping = file.map(limits, allocated, allocated);
+    int flags =
+        (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
+            | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
+    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     boolean done = false;
     try {
-      SharedRing made = create(mapping, layout, sizes, hasReadiness, peerGeneration, knem);
+      RmaArea rma = rmaArea(mapping, layout, sizes.lanes(), sizes.allocatable(), Credentials.own());
+      rma.writeDescriptor(generation, knem);
+      layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration, sizes.lanes());
       done = true;
-      return made;
+      return new SharedRing(mapping, layout, sizes.lanes(), flags, generation, peerGeneration, rma);
     } finally {
       if (!done) {
         mapping.retire();
       }
     }
-  }
-
-  private static SharedRing create(
-      SharedMapping mapping,
-      RingLayout layout,
-      OnDemand sizes,
-      boolean hasReadiness,
-      long peerGeneration,
-      @Nullable Knem knem) {
-    int flags =
-        (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
-            | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
-    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    RmaArea rma = rmaArea(mapping, layout, sizes.lanes(), sizes.allocatable(), Credentials.own());
-    rma.writeDescriptor(generation, knem);
-    layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration, sizes.lanes());
-    return new SharedRing(mapping, layout, sizes.lanes(), flags, generation, peerGeneration, rma);
   }
 
   /**
@@ -234,20 +215,12 @@ record SharedRing(
         .asSlice(laneOffset(lane) + layout.laneBufferOffset(), layout.bufferSize());
   }
 
-  /**
-   * Allocates a lane.
-   *
-   * @throws PosixException ENOMEM if there is no memory for it
-   */
+  /** Allocates a lane; throws ENOMEM if there is no memory for it. */
   void allocateLane(int lane) {
     allocate(laneOffset(lane), layout.laneSize(), "a sender's lane");
   }
 
-  /**
-   * Allocates the buffer for fragments.
-   *
-   * @throws PosixException ENOMEM if there is no memory for it
-   */
+  /** Allocates the buffer for fragments; throws ENOMEM if there is no memory for it. */
   void allocateRmaBuffer() {
     allocate(rmaBufferOffset(layout, lanes), rma.bufferSize(), "a buffer for fragments");
   }

@@ -19,7 +19,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.sm.ring.ReceiverSleep;
+import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -74,12 +74,7 @@ final class SmConnection implements Connection, Link {
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
-  /**
-   * Creates a connection of complete resources, which it closes.
-   *
-   * @param uri the connection's URI
-   * @param peerPayload the payload of the peer's program
-   */
+  /** Creates a connection of complete resources, which it closes. */
   SmConnection(
       URI uri, SmConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
     this.uri = uri;
@@ -92,18 +87,14 @@ final class SmConnection implements Connection, Link {
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
-    ReceiverSleep sleep = new ReceiverSleep(own.ring(), fences);
-    rings = new ReceivedRings(this, own, sleep, fences);
+    rings = new ReceivedRings(this, own, fences);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
-    senders = new SmSenders(this, resources, fences, wait, showsRoom ? readiness : null);
-    receiver =
-        new SmReceiver(
-            this, rings, sleep, own.layout(), new Waiter(wait, SECOND_LOOK_NANOS), fences);
+    senders = new SmSenders(this, peer, fences, wait, showsRoom ? readiness : null);
+    receiver = new SmReceiver(this, rings, new Waiter(wait, SECOND_LOOK_NANOS));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    rma =
-        new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
+    rma = new SmRma(this, resources, options, new Waiter(wait, SECOND_LOOK_NANOS));
     checkedReceiver = receiving.check(receiver);
     checkedRma = use("remote memory access").check(rma);
     life.onEnd(ended -> onWakeup());
@@ -126,7 +117,7 @@ final class SmConnection implements Connection, Link {
 
   /** Returns whether the peer has sent a message, or has closed the connection. */
   boolean isUsedByPeer() {
-    boolean result = rings.first().isClosedBySender() || rings.mayHaveNext();
+    boolean result = closedByPeer() != CloseReason.OPEN || rings.mayHaveNext();
     Reference.reachabilityFence(this);
     return result;
   }
@@ -225,10 +216,10 @@ final class SmConnection implements Connection, Link {
     return new ConnectionCounters(
         senders.messages(),
         senders.bytes(),
-        receiver.messages(),
-        receiver.bytes(),
+        rings.total(RingConsumer::messages),
+        rings.total(RingConsumer::bytes),
         senders.stalls(),
-        receiver.acknowledgements(),
+        rings.total(RingConsumer::acknowledgements),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
         senders.sleeps() + receiver.sleeps() + rma.sleeps());
@@ -262,13 +253,10 @@ final class SmConnection implements Connection, Link {
 
   /** Ends the connection after a protocol violation by the peer; returns the exception to throw. */
   FerruleException failCorrupt(CorruptRingException e) {
-    return failCorrupt(e.getMessage(), e);
-  }
-
-  private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
-    String reason = "protocol violation by the peer: " + what + "; the connection was closed";
-    fail(new ProtocolException(uri, reason, cause), reason, CloseReason.PROTOCOL);
-    return life.exception(cause);
+    String reason =
+        "protocol violation by the peer: " + e.getMessage() + "; the connection was closed";
+    fail(new ProtocolException(uri, reason, e), reason, CloseReason.PROTOCOL);
+    return life.exception(e);
   }
 
   /**
@@ -421,7 +409,7 @@ final class SmConnection implements Connection, Link {
       return;
     }
     life.release();
-    receiver.stop();
+    rings.stop();
     tellPeer(CloseReason.CLOSED);
     onWakeup();
     if (readiness != null) {

@@ -50,11 +50,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     return receiver.connection().isReceivedBy(candidate);
   }
 
-  /**
-   * Gives the message's memory back to its sender.
-   *
-   * @return whether the sender sleeps and must be woken
-   */
+  /** Gives the message's memory back; returns whether its sender sleeps and must be woken. */
   boolean release() {
     RingConsumer from = ring;
     if (from == null) {

@@ -9,7 +9,6 @@ import dev.ferrule.Receiver;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.ViewUse;
@@ -18,6 +17,7 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,20 +46,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean broken;
   private ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
-  SmReceiver(
-      SmConnection connection,
-      ReceivedRings rings,
-      ReceiverSleep sleep,
-      RingLayout layout,
-      Waiter waiter,
-      boolean fences) {
+  SmReceiver(SmConnection connection, ReceivedRings rings, Waiter waiter) {
     this.connection = connection;
     this.rings = rings;
-    this.sleep = sleep;
+    this.sleep = rings.sleep();
     this.found = rings.first();
     this.waiter = waiter;
-    this.maxRegions = layout.regions();
-    this.fences = fences;
+    this.maxRegions = rings.maxRegions();
+    this.fences = sleep.fences();
   }
 
   /** Shows messages to a program that uses readiness; called once, at first. */
@@ -210,23 +204,15 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public ReceiveRegion receive() {
-    try {
-      claim();
-      checkRegions();
-      if (!isReady()) {
-        pauses.caughtUp();
-        ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
-        waiter.await(this, Deadlines.NEVER);
-      }
-      pauses.received(1);
-      return take();
-    } catch (InternalError e) {
-      throw connection.failOwnFile(e); // from a send; compiled code throws it late
-    }
+    return receiveWithin(null);
   }
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
+    return receiveWithin(Objects.requireNonNull(timeout));
+  }
+
+  private ReceiveRegion receiveWithin(@Nullable Duration timeout) {
     try {
       claim();
       checkRegions();
@@ -282,12 +268,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     ReadinessDescriptor.foundNothing(readiness);
   }
 
-  private boolean await(Duration timeout) {
-    if (timeout.isPositive()) {
+  private boolean await(@Nullable Duration timeout) {
+    if (timeout == null || timeout.isPositive()) {
       pauses.caughtUp();
-      ReadinessDescriptor.raise(readiness); // as in receive
+      ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
     }
-    return waiter.await(this, Deadlines.after(timeout));
+    return waiter.await(this, timeout == null ? Deadlines.NEVER : Deadlines.after(timeout));
   }
 
   /**
@@ -481,23 +467,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     waiter.wake();
     // even if the request seems pending: the peer may clear it after the wake-up
     ReadinessDescriptor.raise(readiness);
-  }
-
-  /** Ends a poll after the message of its handler. */
-  void stop() {
-    rings.stop();
-  }
-
-  long messages() {
-    return rings.total(RingConsumer::messages);
-  }
-
-  long bytes() {
-    return rings.total(RingConsumer::bytes);
-  }
-
-  long acknowledgements() {
-    return rings.total(RingConsumer::acknowledgements);
   }
 
   long sleeps() {

@@ -12,7 +12,6 @@ import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.sm.rma.DirectCopy;
@@ -22,6 +21,7 @@ import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RemoteTable;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.sm.rma.Transfer;
 import dev.ferrule.support.AbstractRma;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Waiter;
@@ -56,6 +56,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final FragmentOperations fragments;
   private final CopyPath.Ways ways;
   private final LocalUse localUse = new LocalUse();
+  private final Transfer transfer = new Transfer();
 
   /** Whether the end of an unreachable peer was awaited, which is done once. */
   private volatile boolean endAwaited;
@@ -64,7 +65,6 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       SmConnection connection,
       SmConnectionResources resources,
       ConnectionOptions options,
-      @Nullable Knem knem,
       Waiter waiter) {
     this.connection = connection;
     this.resources = resources;
@@ -76,8 +76,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     server =
         new FragmentServer(
             own, peer, exposures.table(), () -> resources.peer().tellFragmentsDone());
-    fragments = new FragmentOperations(connection, resources, waiter, this::onFailedFragment);
-    ways = new CopyPath.Ways(choice, peer, knem);
+    fragments = new FragmentOperations(this, connection, resources, transfer, waiter);
+    ways = new CopyPath.Ways(choice, peer, resources.knem());
   }
 
   @Override
@@ -224,33 +224,17 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long length,
       long id) {
     boolean write = right == RmaRight.WRITE;
-    MemorySegment memory = local.segment();
     if (!region.isMapped()) {
       checkWay();
     }
     try {
       localUse.begin(local);
       if (region.isMapped()) {
-        copyMapped(write, memory, localOffset, region, remoteOffset, length);
-        fragments.completed(id);
-        return;
-      }
-      long copied =
-          ways.direct() == null
-              ? 0
-              : copyDirectly(write, memory, localOffset, region, remoteOffset, length);
-      if (ways.direct() != null) {
+        copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
         fragments.completed(id);
       } else {
-        local.usedByFragments(id);
-        fragments.submit(
-            write,
-            memory,
-            localOffset + copied,
-            region,
-            remoteOffset + copied,
-            length - copied,
-            id);
+        transfer.begin(write, local.segment(), localOffset, region, remoteOffset, length);
+        perform(local, region, id);
       }
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
@@ -272,11 +256,12 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long length) {
     long copied = 0;
     do {
-      connection.checkOpen();
       long piece = Math.min(length - copied, DIRECT_PIECE);
-      if (!remote.copy(write, region, remoteOffset + copied, local, localOffset + copied, piece)) {
-        checkNotClosed();
-        throw notExposed();
+      acquire(region);
+      try {
+        region.copy(write, remoteOffset + copied, local, localOffset + copied, piece);
+      } finally {
+        remote.release();
       }
       copied += piece;
     } while (copied < length);
@@ -284,42 +269,56 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
   }
 
-  /** Copies until all is done, or this method fails; returns the number of bytes copied. */
-  private long copyDirectly(
-      boolean write,
-      MemorySegment local,
-      long localOffset,
-      RemoteRegion region,
-      long remoteOffset,
-      long length) {
-    long copied = 0;
-    do {
-      connection.checkOpen();
-      if (!remote.acquire(region)) {
-        checkNotClosed();
-        throw notExposed();
+  /** Performs the transfer from or to other memory: one-sidedly, or by fragments. */
+  private void perform(SmRegisteredMemory local, RemoteRegion region, long id) {
+    try {
+      copyDirectly(region);
+      if (ways.direct() != null) {
+        fragments.completed(id);
+      } else {
+        local.usedByFragments(id);
+        fragments.submit(id);
       }
-      DirectCopy way = ways.direct();
-      long piece = Math.min(length - copied, DIRECT_PIECE);
-      boolean reached = way == null || piece == 0 || way.reaches(region);
+    } finally {
+      transfer.end();
+    }
+  }
+
+  /** Prevents the peer from taking a region back until the release, if it is still exposed. */
+  private void acquire(RemoteRegion region) {
+    connection.checkOpen();
+    if (!remote.acquire(region)) {
+      checkNotClosed();
+      throw notExposed();
+    }
+  }
+
+  /** Copies one-sidedly until all is done, or as long as there is a method that does. */
+  private void copyDirectly(RemoteRegion region) {
+    for (DirectCopy way = ways.direct(); way != null; way = ways.direct()) {
+      acquire(region);
+      long piece = Math.min(transfer.length(), DIRECT_PIECE);
+      boolean reached;
       long result = 0;
       try {
-        if (way != null && piece > 0 && reached) {
-          result =
-              way.copy(write, region, remoteOffset + copied, local, localOffset + copied, piece);
+        reached = piece == 0 || way.reaches(region);
+        if (piece > 0 && reached) {
+          result = way.copy(transfer, piece);
         }
       } finally {
         remote.release();
       }
       if (!reached) {
         onUnreachable();
-      } else if (result >= 0) {
-        copied += result;
-      } else if (way != null) {
+      } else if (result < 0) {
         onDirectFailure(way, (int) -result);
+      } else {
+        transfer.advance(result);
+        if (transfer.length() == 0) {
+          return;
+        }
       }
-    } while (copied < length && ways.direct() != null);
-    return copied;
+    }
   }
 
   /** Handles a failed copy: the peer or the memory is gone, or this method no longer works. */
@@ -357,7 +356,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
         null);
   }
 
-  private void onFailedFragment(long id, int status) {
+  /** Records that the peer has not copied a fragment, with its reason. */
+  void onFailedFragment(long id, int status) {
     switch (status) {
       case RmaLayout.NO_REGION -> {
         checkNotClosed();

@@ -47,6 +47,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   private int wantedLength; // the length that a waiting thread requires
   private int wantedLine; // the line that it reserved
 
+  private long messages; // published
   private long bytes; // published
   private long bytesUnpublished; // staged and not published
 
@@ -170,7 +171,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
     Reference.reachabilityFence(this);
     bytesUnpublished += length;
-    return producer.messagesStaged();
+    return lastId();
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */
@@ -187,9 +188,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   @Override
   public long send(MemorySegment source, long offset, long length) {
     checkOpen();
-    return trySend(source, offset, length)
-        ? producer.messagesPublished()
-        : sendInSteps(source, offset, length);
+    return trySend(source, offset, length) ? messages : sendInSteps(source, offset, length);
   }
 
   private long sendInSteps(MemorySegment source, long offset, long length) {
@@ -202,9 +201,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   @Override
   public long stage(MemorySegment source, long offset, long length) {
     checkOpen();
-    return tryStage(source, offset, length)
-        ? producer.messagesStaged()
-        : stageInSteps(source, offset, length);
+    return tryStage(source, offset, length) ? lastId() : stageInSteps(source, offset, length);
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */
@@ -231,7 +228,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
       Reference.reachabilityFence(this);
     }
     bytesUnpublished += size;
-    return producer.messagesStaged();
+    return lastId();
   }
 
   private boolean trySend(MemorySegment source, long offset, long length) {
@@ -244,6 +241,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     if (asleep == RingProducer.NOT_SENT) {
       return false;
     }
+    messages++;
     bytes += length;
     foundRoom((int) length);
     if (asleep != 0) {
@@ -281,6 +279,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /** Publishes all staged messages to the receiver. */
   @Override
   protected void publish() {
+    messages += producer.messagesUnpublished();
     bytes += bytesUnpublished;
     bytesUnpublished = 0;
     int asleep = producer.publish();
@@ -292,24 +291,24 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public int staged() {
-    return (int) (producer.messagesStaged() - producer.messagesPublished());
+    return producer.messagesUnpublished();
   }
 
   @Override
   protected long lastId() {
-    return producer.messagesStaged();
+    return messages + producer.messagesUnpublished();
   }
 
   @Override
   public boolean isComplete(long id) {
     checkId(id);
-    return id <= producer.messagesPublished();
+    return id <= messages;
   }
 
   @Override
   public void await(long id) {
     checkId(id);
-    if (id > producer.messagesPublished()) {
+    if (id > messages) {
       flush();
     }
   }
@@ -428,7 +427,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public long messages() {
-    return producer.messagesPublished();
+    return messages;
   }
 
   @Override

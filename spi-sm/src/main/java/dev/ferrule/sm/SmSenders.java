@@ -41,12 +41,12 @@ final class SmSenders extends AbstractSenders<SmSender> {
 
   SmSenders(
       SmConnection connection,
-      SmConnectionResources resources,
+      SharedRing peer,
       boolean fences,
       WaitStrategy wait,
       @Nullable ReadinessDescriptor room) {
     this.connection = connection;
-    this.peer = resources.peerRing();
+    this.peer = peer;
     this.fences = fences;
     this.wait = wait;
     this.room = room;
@@ -135,10 +135,8 @@ final class SmSenders extends AbstractSenders<SmSender> {
   /** Takes a lane back from its sender, which is closed and has nothing staged or claimed. */
   private synchronized void giveBack(int lane) {
     SmSender sender = lanes.getAndSet(lane, null);
-    RingProducer producer = producers[lane];
-    if (sender != null && producer != null) {
+    if (sender != null) {
       countClosed(sender);
-      producer.restartCount();
     }
     giveLaneBack(lane);
   }

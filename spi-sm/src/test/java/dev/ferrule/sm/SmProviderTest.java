@@ -33,7 +33,6 @@ import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.ring.RecordHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
@@ -510,7 +509,8 @@ class SmProviderTest {
     try (Pair pair = Pair.open(address("?ring=4KiB"))) {
       RingLayout layout = new RingLayout(12, 65_536, 1 << 20);
       MemorySegment memory = ConnectionMemory.ofReceiver(pair.server()).ring();
-      memory.set(ValueLayout.JAVA_LONG, layout.recordsOffset(), RecordHeader.inline(0xffff));
+      long longerThanTheRing = 0xffffL << 4 | 1; // as an inline message
+      memory.set(ValueLayout.JAVA_LONG, layout.recordsOffset(), longerThanTheRing);
 
       assertThatThrownBy(() -> pair.server().receiver().receive())
           .isInstanceOf(ProtocolException.class)

@@ -44,6 +44,11 @@ public final class ReceiverSleep {
     this.flag = new Futex(ring + RingLayout.RECEIVER_ASLEEP);
   }
 
+  /** {@return whether membarrier(2) must not be relied on} */
+  public boolean fences() {
+    return fences;
+  }
+
   /**
    * Announces that this side goes to sleep until there is a message. The caller must check all
    * lanes once more before it sleeps.
@@ -96,7 +101,7 @@ public final class ReceiverSleep {
   }
 
   /**
-   * Called when messages were received, without a sleep since the last call.
+   * Counts messages that were received, without a sleep since the last call.
    *
    * @param count the number of messages
    */

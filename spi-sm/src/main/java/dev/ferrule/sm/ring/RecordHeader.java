@@ -9,19 +9,19 @@ package dev.ferrule.sm.ring;
  * <p>A header of 0 is no record. The sender stores one behind the last record before it publishes
  * records, so the receiver never reads older bytes as a header.
  */
-public final class RecordHeader {
+final class RecordHeader {
 
   /** No record. */
-  public static final int TYPE_EMPTY = 0;
+  static final int TYPE_EMPTY = 0;
 
   /** A message whose payload follows the header. */
-  public static final int TYPE_INLINE = 1;
+  static final int TYPE_INLINE = 1;
 
   /** A message in payload lines. The record is the header alone. */
-  public static final int TYPE_LINES = 2;
+  static final int TYPE_LINES = 2;
 
   /** No message: the receiver skips the record. Its length includes the header. */
-  public static final int TYPE_PADDING = 3;
+  static final int TYPE_PADDING = 3;
 
   private static final int TYPE_MASK = 0xf;
   private static final int LENGTH_SHIFT = 4;
@@ -30,75 +30,38 @@ public final class RecordHeader {
 
   private RecordHeader() {}
 
-  /**
-   * Returns the header of an inline message.
-   *
-   * @param length the message's length in bytes
-   * @return the header
-   */
-  public static long inline(int length) {
+  static long inline(int length) {
     return (long) length << LENGTH_SHIFT | TYPE_INLINE;
   }
 
-  /**
-   * Returns the header of padding.
-   *
-   * @param size the number of bytes to skip, including this header
-   * @return the header
-   */
-  public static long padding(long size) {
+  static long padding(long size) {
     return size << LENGTH_SHIFT | TYPE_PADDING;
   }
 
-  /**
-   * Returns the header of a message in payload lines.
-   *
-   * @param line its first line
-   * @param length its length in bytes
-   * @return the header
-   */
-  public static long lines(int line, int length) {
+  /** Returns the header of a message in payload lines, from its first line and its length. */
+  static long lines(int line, int length) {
     return (long) length << LINES_LENGTH_SHIFT | (long) line << LINE_SHIFT | TYPE_LINES;
   }
 
-  /**
-   * Returns a header's type.
-   *
-   * @param header the header
-   * @return 0 to 15
-   */
-  public static int type(long header) {
+  static int type(long header) {
     return (int) header & TYPE_MASK;
   }
 
   /**
    * Returns the length in the header of an inline message or of padding. A header whose upper half
    * is not 0 yields a length that no record has.
-   *
-   * @param header the header
-   * @return the length in bytes, chosen by the peer; negative or out of range if it is not valid
    */
-  public static long length(long header) {
+  static long length(long header) {
     return header >>> LENGTH_SHIFT;
   }
 
-  /**
-   * Returns the first line in the header of a message in payload lines.
-   *
-   * @param header the header
-   * @return the line, chosen by the peer
-   */
-  public static int line(long header) {
+  /** Returns the first line in the header of a message in payload lines. */
+  static int line(long header) {
     return (int) header >>> LINE_SHIFT;
   }
 
-  /**
-   * Returns the length in the header of a message in payload lines.
-   *
-   * @param header the header
-   * @return the length in bytes, chosen by the peer; may be negative
-   */
-  public static int linesLength(long header) {
+  /** Returns the length in the header of a message in payload lines; may be negative. */
+  static int linesLength(long header) {
     return (int) (header >>> LINES_LENGTH_SHIFT);
   }
 }

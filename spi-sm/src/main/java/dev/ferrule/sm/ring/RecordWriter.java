@@ -9,10 +9,11 @@ import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The sender's position among the records of a ring, and all stores there. A record takes three
- * steps: {@link #reserve} reserves room; one of the {@code stage} methods writes the record; {@link
- * #publish} makes all staged records visible to the receiver, by one store of the first header.
- * {@link #tryWrite} does all three for an inline message in the common case.
+ * The part of {@link RingProducer} that has the sender's position among the records, and makes all
+ * stores there. A record takes three steps: {@link #reserveRecord} reserves room; one of the {@code
+ * stage} methods writes the record; {@link #publishRecords} makes all staged records visible to the
+ * receiver, by one store of the first header. {@link #tryWrite} does all three for an inline
+ * message in the common case.
  *
  * <p>Positions count bytes of records, from 0 without wrapping. A header of 0 is stored behind the
  * last staged record before the first one is published, so the receiver finds either the next
@@ -24,16 +25,17 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Not thread-safe.
  */
-final class RecordWriter {
+class RecordWriter {
 
   /** Returned by {@link #claim} if the region cannot be in the ring. */
-  static final long NOWHERE = -1;
+  public static final long NOWHERE = -1;
+
+  final long ring; // the address
+  final long inlineMax; // the length of the longest inline message
 
   private final RingLayout layout;
-  private final long ring; // the address
   private final long records; // the address
   private final long mask;
-  private final long inlineMax;
 
   private long tail; // position of the next record
   private long limit; // the next record and all reserved ones fit if they end here
@@ -54,12 +56,8 @@ final class RecordWriter {
   private long first = NOWHERE;
   private long firstHeader;
 
-  /**
-   * Starts writing.
-   *
-   * @param layout the ring's layout
-   * @param ring the address of the ring
-   */
+  private int messagesUnpublished; // staged and not published
+
   RecordWriter(RingLayout layout, long ring) {
     this.layout = layout;
     this.ring = ring;
@@ -70,40 +68,35 @@ final class RecordWriter {
     this.directLimit = limit;
   }
 
-  /** Returns the maximum length of an inline message, in bytes. */
-  long inlineMax() {
-    return inlineMax;
-  }
-
   /** Positions before this one are visible to the receiver. */
   long published() {
     return first == NOWHERE ? tail : first;
   }
 
-  /** Returns the receiver's consumed count, as last read. */
-  long consumed() {
-    return consumed;
+  /** Returns whether the receiver has records that it may give back. */
+  final boolean areRecordsOut() {
+    readConsumed();
+    return published() != consumed || held != HeldRecord.NONE;
   }
 
-  /** Returns whether the receiver's program held a record at the last read. */
-  boolean isHeld() {
-    return held != HeldRecord.NONE;
+  /** Returns the number of messages that are staged and not published. */
+  public final int messagesUnpublished() {
+    return messagesUnpublished;
   }
 
   /**
-   * Reserves room for a record.
+   * Reserves room for a record; returns whether there is any.
    *
-   * @param size the record's size in bytes
-   * @return whether there is room
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
-  boolean reserve(int size) {
+  boolean reserveRecord(int size) {
     directLimit = 0;
     if (tail + pledged() + size > limit && !makeRoom(size)) {
       return false;
     }
     longest = reserved == 0 ? size : Math.max(longest, size);
     reserved += size;
+    RingSteps.reached(RingStep.SENDER_RESERVED);
     return true;
   }
 
@@ -115,12 +108,8 @@ final class RecordWriter {
     return reserved + 2L * claimedSize;
   }
 
-  /**
-   * Gives back a reservation of {@link #reserve}.
-   *
-   * @param size the reserved size
-   */
-  void unreserve(int size) {
+  /** Gives back a reservation of {@link #reserveRecord}. */
+  void unreserveRecord(int size) {
     reserved -= size;
   }
 
@@ -226,12 +215,8 @@ final class RecordWriter {
   /** Returns the first position, from the tail on, with so many contiguous bytes. */
   private long placeFor(long size) {
     long position = tail;
-    long last = roomEnd();
-    while (position < last) {
+    while (position + size > barrier(position) && position < roomEnd()) {
       long barrier = barrier(position);
-      if (position + size <= barrier) {
-        return position;
-      }
       position = barrier + barrierSize(barrier);
     }
     return position;
@@ -240,11 +225,8 @@ final class RecordWriter {
   /** Moves the tail to where a record of a size fits. The receiver skips the bytes between. */
   private void moveTo(int size) {
     long position = tail;
-    while (true) {
+    while (position + size > barrier(position)) {
       long barrier = barrier(position);
-      if (position + size <= barrier) {
-        break;
-      }
       if (position < barrier) {
         note(position, RecordHeader.padding(barrier - position));
       }
@@ -273,13 +255,14 @@ final class RecordWriter {
    * at a time, while nothing is reserved, and where there is room for it twice. The region is to be
    * staged by {@link #stageClaim} or given back by {@link #abortClaim}.
    *
-   * @param length the message's length, 0 to {@link #inlineMax}
-   * @return the offset among the records; or NOWHERE
+   * @return its offset in {@link RingProducer#records}; or NOWHERE
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
-  long claim(int length) {
+  public final long claim(int length) {
     int size = RingLayout.recordSize(length);
-    if ((reserved | claimedSize) != 0 || (tail + 2L * size > limit && !makeRoomTwice(size))) {
+    if (length > inlineMax
+        || (reserved | claimedSize) != 0
+        || (tail + 2L * size > limit && !makeRoomTwice(size))) {
       return NOWHERE;
     }
     directLimit = 0;
@@ -290,6 +273,7 @@ final class RecordWriter {
     claimedSize = size;
     limitBefore = limit;
     limit = tail; // which is a barrier now
+    RingSteps.reached(RingStep.SENDER_RESERVED);
     return claimed + HEADER;
   }
 
@@ -304,12 +288,8 @@ final class RecordWriter {
     return result;
   }
 
-  /**
-   * Stages the region claimed in place, without a copy unless another message was staged since.
-   *
-   * @param length the message's length, at most the claimed length
-   */
-  void stageClaim(int length) {
+  /** Stages the region claimed in place, without a copy unless another message was staged since. */
+  public final void stageClaim(int length) {
     if ((tail & mask) == claimed) {
       RingSteps.reached(RingStep.RECORD_WRITTEN);
       note(tail, RecordHeader.inline(length));
@@ -321,7 +301,7 @@ final class RecordWriter {
   }
 
   /** Gives back the region claimed in place. */
-  void abortClaim() {
+  public final void abortClaim() {
     claimed = NOWHERE;
     claimedSize = 0;
     limit = limitBefore; // a barrier that is there since lies behind it
@@ -330,13 +310,8 @@ final class RecordWriter {
   /**
    * Stages a reserved inline message. The copy comes first: it fails if the program's memory was
    * freed, and then nothing is staged.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, at most the reserved length
-   * @param reservedLength the reserved length, of an inline message
    */
-  void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
+  public final void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     stage(source, offset, length);
     reserved -= RingLayout.recordSize(reservedLength);
   }
@@ -356,15 +331,17 @@ final class RecordWriter {
 
   /**
    * Stages an inline message, if there is room for it where the last one ends, and nothing is
-   * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
-   * fails, nothing is staged.
+   * reserved. Equivalent to {@link RingProducer#reserve} and {@link #stageInline}, in fewer steps.
+   * If the copy fails, nothing is staged.
    *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, 0 to {@link #inlineMax}
-   * @return whether it is staged
+   * @param anyLength its length, possibly invalid
    */
-  boolean tryStage(MemorySegment source, long offset, int length) {
+  public final boolean tryStage(MemorySegment source, long offset, long anyLength) {
+    // excludes 0 bytes: they are not copied, so the offset would not be checked
+    if (Long.compareUnsigned(anyLength - 1, inlineMax) >= 0) {
+      return false;
+    }
+    int length = (int) anyLength;
     long at = tail;
     int size = RingLayout.recordSize(length);
     if (at + size > limit || (reserved | claimedSize) != 0) {
@@ -386,11 +363,7 @@ final class RecordWriter {
     return true;
   }
 
-  /**
-   * Stages a reserved record that consists of a header.
-   *
-   * @param header the header
-   */
+  /** Stages a reserved record that consists of a header. */
   void stageHeader(long header) {
     if (tail + HEADER > limit) {
       moveTo(HEADER);
@@ -404,6 +377,7 @@ final class RecordWriter {
 
   private void staged(int size) {
     tail += size;
+    messagesUnpublished++;
     RingSteps.reached(RingStep.RECORD_STAGED);
   }
 
@@ -419,20 +393,19 @@ final class RecordWriter {
 
   /**
    * Makes all staged records visible to the receiver. The caller must call {@link #markAhead}
-   * afterwards.
-   *
-   * @param single whether they are one message, after which another of its size may follow
+   * afterwards. After a single message, another of its size may follow.
    */
-  void publish(boolean single) {
+  final void publishRecords() {
     if (first != NOWHERE) {
       if (markedSize == 0 || first + markedSize != tail) {
         mark(tail);
       }
       LONG.setRelease(ALL, records + (first & mask), firstHeader);
       long size = tail - first;
-      markedSize = single && tail + size <= limit ? (int) size : 0;
+      markedSize = messagesUnpublished == 1 && tail + size <= limit ? (int) size : 0;
       first = NOWHERE;
     }
+    messagesUnpublished = 0;
     if ((reserved | claimedSize) == 0) {
       directLimit = limit;
     }
@@ -442,11 +415,6 @@ final class RecordWriter {
    * Writes and publishes an inline message at once, if there is room for it and another one where
    * the last one ends, and nothing is staged or reserved. The caller must call {@link #markAhead}
    * afterwards.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, 0 to {@link #inlineMax}
-   * @return whether it is written
    */
   boolean tryWrite(MemorySegment source, long offset, int length) {
     long at = tail;

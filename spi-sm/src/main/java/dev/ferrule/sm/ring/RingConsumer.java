@@ -2,39 +2,25 @@
 package dev.ferrule.sm.ring;
 
 import static dev.ferrule.posix.RawMemory.ALL;
-import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
-import dev.ferrule.MessageHandler;
 import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
  * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
  * #advance} consumes its record; {@link #acknowledge} gives the room of consumed records back to
- * the sender, {@link #release} that of payload lines. {@link #pollInline} does the first two for
- * many inline messages.
- *
- * <p>Every value written by the sender is read once and checked before it is used. Not thread-safe.
+ * the sender, {@link #release} that of payload lines. The superclass reads the records; this class
+ * handles what is given back, and wake-ups. Not thread-safe.
  */
-public final class RingConsumer {
+public final class RingConsumer extends RecordReader {
 
   private static final long NOWHERE = -1;
 
-  private final RingLayout layout;
-  private final long ring; // the address
-  private final long buffer; // the address
-  private final MemorySegment recordsView;
-  private final MemorySegment bufferView;
   private final boolean fences;
-  private final long records; // the address
-  private final int capacity;
-  private final long mask;
-  private final int inlineMax;
   private final int releaseMask;
 
-  private long position; // of the next record
   private long acknowledged; // the consumed count last published to the sender
   private long released; // number of release entries written
 
@@ -43,17 +29,6 @@ public final class RingConsumer {
   private int heldSize;
   private boolean heldPublished; // whether the held record was published to the sender
 
-  private volatile boolean stopped;
-
-  private long messageOffset;
-  private int messageLength;
-  private int messageLine;
-  private int messageSize; // of its record
-  private long lastHeader; // read by pollInline
-  private long usualHeader = RecordHeader.inline(0); // of the last inline message
-
-  private long messages;
-  private long bytes;
   private long acknowledgements;
 
   /**
@@ -66,221 +41,10 @@ public final class RingConsumer {
    *     share membarrier(2)
    */
   public RingConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+    super(layout, ring, buffer);
     RingSteps.reached(RingStep.OPENING_CONSUMER);
-    this.layout = layout;
-    this.ring = RawMemory.address(ring);
-    this.buffer = RawMemory.address(buffer);
-    // what the program gets to see
-    this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity()).asReadOnly();
-    this.bufferView = buffer.asReadOnly();
     this.fences = fences;
-    this.records = this.ring + layout.recordsOffset();
-    this.capacity = layout.capacity();
-    this.mask = capacity - 1;
-    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.releaseMask = layout.releases() - 1;
-  }
-
-  /**
-   * Looks for the next message. If there is one, the {@code message} methods describe it until the
-   * next call.
-   *
-   * @return whether there is one
-   * @throws CorruptRingException if the record is not valid
-   */
-  public boolean next() {
-    long skipped = 0;
-    while (true) {
-      long offset = position & mask;
-      long header = (long) LONG.getAcquire(ALL, records + offset);
-      switch (RecordHeader.type(header)) {
-        case RecordHeader.TYPE_INLINE -> {
-          RingSteps.reached(RingStep.RECEIVER_FOUND);
-          nextInline(offset, RecordHeader.length(header));
-          return true;
-        }
-        case RecordHeader.TYPE_LINES -> {
-          RingSteps.reached(RingStep.RECEIVER_FOUND);
-          nextInLines(RecordHeader.line(header), RecordHeader.linesLength(header));
-          return true;
-        }
-        case RecordHeader.TYPE_PADDING -> {
-          skipped += skip(offset, RecordHeader.length(header));
-          if (skipped > capacity) {
-            throw new CorruptRingException("only padding in " + capacity + " bytes");
-          }
-        }
-        default -> {
-          if (header != 0) {
-            throw new CorruptRingException("invalid record header 0x" + Long.toHexString(header));
-          }
-          RingSteps.reached(RingStep.NOTHING_FOUND);
-          return false;
-        }
-      }
-    }
-  }
-
-  private void nextInline(long offset, long length) {
-    if (!isInline(offset, length)) {
-      throw invalidInline(offset, length);
-    }
-    found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
-  }
-
-  /** Returns whether the record of an inline message may have such a length at an offset. */
-  private boolean isInline(long offset, long length) {
-    return length <= inlineMax && offset + HEADER + length <= capacity;
-  }
-
-  private CorruptRingException invalidInline(long offset, long length) {
-    return new CorruptRingException(
-        "an inline message of "
-            + length
-            + " bytes at "
-            + offset
-            + " of "
-            + capacity
-            + ", where the maximum is "
-            + inlineMax);
-  }
-
-  private void found(long offset, int length, int line, int size) {
-    messageOffset = offset;
-    messageLength = length;
-    messageLine = line;
-    messageSize = size;
-  }
-
-  private long skip(long offset, long size) {
-    if (size < HEADER || size % HEADER != 0 || size > capacity - offset) {
-      throw new CorruptRingException(
-          "padding of " + size + " bytes at " + offset + " of " + capacity);
-    }
-    position += size;
-    RingSteps.reached(RingStep.RECEIVER_TAKEN);
-    return size;
-  }
-
-  private void nextInLines(int line, int length) {
-    checkLength(length);
-    checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
-    found((long) line * RingLayout.LINE, length, line, HEADER);
-  }
-
-  private void checkLength(int length) {
-    if (length < 0 || length > layout.maxMessage()) {
-      throw new CorruptRingException(
-          "a message of "
-              + (length & 0xffffffffL)
-              + " bytes, where the maximum is "
-              + layout.maxMessage());
-    }
-  }
-
-  private void checkLines(int line, int count, int length) {
-    if (line < 0 || line > layout.lines() - count) {
-      throw new CorruptRingException(
-          "a message of " + length + " bytes at line " + line + " of " + layout.lines());
-    }
-  }
-
-  /**
-   * Returns the memory that contains the message.
-   *
-   * @return the ring or the buffer
-   */
-  public MemorySegment messageMemory() {
-    return messageLine == RingProducer.INLINE ? recordsView : bufferView;
-  }
-
-  /** {@return the address of the message} */
-  public long messageAddress() {
-    return (messageLine == RingProducer.INLINE ? records : buffer) + messageOffset;
-  }
-
-  /** {@return the offset of the message in {@link #messageMemory}, in bytes} */
-  public long messageOffset() {
-    return messageOffset;
-  }
-
-  /** {@return the message's length in bytes} */
-  public int messageLength() {
-    return messageLength;
-  }
-
-  /**
-   * {@return the message's first payload line, to be passed to {@link #release}; or {@link
-   * RingProducer#INLINE}}
-   */
-  public int messageLine() {
-    return messageLine;
-  }
-
-  /**
-   * Passes inline messages to a handler, one after the other, until another record follows, there
-   * is none, or an eighth of the ring is consumed, which is then to be {@linkplain #acknowledge
-   * acknowledged}.
-   *
-   * @param handler called with each message
-   * @param limit the maximum number of messages
-   * @return the number of messages passed
-   * @throws CorruptRingException if a record is not valid
-   */
-  public int pollInline(MessageHandler handler, int limit) {
-    final long start = position;
-    final long end = start + capacity / 8;
-    long at = start;
-    long payload = 0;
-    int count = 0;
-    // Most records are as long as the last one. The address of the next one then does not depend on
-    // memory, so the processor fetches it before this one's header has arrived.
-    long usual = usualHeader;
-    int length = (int) RecordHeader.length(usual);
-    int size = RingLayout.recordSize(length);
-    lastHeader = RecordHeader.TYPE_INLINE;
-    try {
-      while (count < limit && at < end && !stopped) {
-        long offset = at & mask;
-        long header = (long) LONG.getAcquire(ALL, RawMemory.word(records + offset));
-        if (header != usual || offset + size > capacity) {
-          if (RecordHeader.type(header) != RecordHeader.TYPE_INLINE) {
-            lastHeader = header;
-            break;
-          }
-          if (!isInline(offset, RecordHeader.length(header))) {
-            throw invalidInline(offset, RecordHeader.length(header));
-          }
-          usual = header;
-          length = (int) RecordHeader.length(header);
-          size = RingLayout.recordSize(length);
-        }
-        RingSteps.reached(RingStep.RECEIVER_FOUND);
-        // consumed even if the handler throws; acknowledged when it is done
-        at += size;
-        payload += length;
-        count++;
-        handler.onMessage(recordsView, offset + HEADER, length);
-      }
-    } finally {
-      position = at;
-      usualHeader = usual;
-      messages += count;
-      bytes += payload;
-      RingSteps.reached(RingStep.RECEIVER_TAKEN);
-    }
-    return count;
-  }
-
-  /**
-   * Consumes the record of the message found by {@link #next}. Its payload lines, if any, stay in
-   * use, as does its record if it is {@linkplain #hold held}.
-   */
-  public void advance() {
-    position += messageSize;
-    messages++;
-    bytes += messageLength;
-    RingSteps.reached(RingStep.RECEIVER_TAKEN);
   }
 
   /**
@@ -294,7 +58,7 @@ public final class RingConsumer {
       return false;
     }
     held = position;
-    heldSize = messageSize;
+    heldSize = messageSize();
     heldPublished = false;
     return true;
   }
@@ -334,30 +98,6 @@ public final class RingConsumer {
     return wake();
   }
 
-  /**
-   * Returns whether the last {@link #pollInline} has ended because there was no record.
-   *
-   * @return whether there was none; otherwise {@link #next} may find a message
-   */
-  public boolean isDrained() {
-    return lastHeader == RecordHeader.TYPE_EMPTY;
-  }
-
-  /** Ends a {@link #pollInline} of another thread after the message that it is passing. */
-  public void stop() {
-    stopped = true;
-  }
-
-  /** {@return the number of consumed messages} */
-  public long messages() {
-    return messages;
-  }
-
-  /** {@return the number of bytes of the consumed messages} */
-  public long bytes() {
-    return bytes;
-  }
-
   /** {@return how often the consumed count was published to the sender} */
   public long acknowledgements() {
     return acknowledgements;
@@ -385,35 +125,14 @@ public final class RingConsumer {
     return wake();
   }
 
-  /**
-   * {@return whether {@link #next} would find a message, skip padding, or throw: false if there is
-   * no record, unless it was published just now} May be called while another thread receives, and
-   * is then only a hint.
-   */
-  public boolean mayHaveNext() {
-    boolean found = (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
-    if (!found) {
-      RingSteps.reached(RingStep.NOTHING_FOUND);
-    }
-    return found;
-  }
-
   /** {@return a bit for each lane in which the peer has begun to send, in the first ring} */
   public long lanes() {
     return (long) LONG.getAcquire(ALL, ring + RingLayout.SENDER_LANES);
   }
 
   /**
-   * {@return whether the sender has closed the connection; its last message was published before}
-   */
-  public boolean isClosedBySender() {
-    return closeReason() != 0;
-  }
-
-  /**
-   * Returns the sender's reason for closing the connection.
-   *
-   * @return the value passed to {@link RingProducer#markClosed}; 0 if it has not closed it
+   * {@return the sender's reason for closing the connection, as passed to {@link
+   * RingProducer#markClosed} after its last message; 0 if it has not closed it}
    */
   public int closeReason() {
     return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);

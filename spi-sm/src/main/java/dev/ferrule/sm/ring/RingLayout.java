@@ -30,53 +30,34 @@ import java.util.Optional;
  */
 public record RingLayout(int ringShift, int lines, int maxMessage) {
 
-  /** The first field of a descriptor: "Ferrule!" in ASCII, read as a little-endian number. */
-  public static final long MAGIC = 0x21656c7572726546L;
+  /** "Ferrule!" in ASCII, read as a little-endian number. */
+  static final long MAGIC = 0x21656c7572726546L;
 
   /** The version of this layout. */
-  public static final int VERSION = 3;
+  static final int VERSION = 3;
 
   /** Bytes in a cache line, and in a payload line. */
   public static final int LINE = 64;
 
   /** Bytes of a record's header. A record begins at a multiple of this. */
-  public static final int HEADER = Long.BYTES;
+  static final int HEADER = Long.BYTES;
 
   /** The longest message that any ring carries inline, in bytes. */
   public static final int INLINE_MAX = 4096;
 
-  /** Offset in the ring: {@link #MAGIC}, 8 bytes. */
-  public static final long DESCRIPTOR_MAGIC = 0;
-
-  /** Offset in the ring: {@link #VERSION}, 4 bytes. */
-  public static final long DESCRIPTOR_VERSION = 8;
-
-  /** Offset in the ring: flags, 4 bytes; see {@link #FLAG_MEMBARRIER}. */
-  public static final long DESCRIPTOR_FLAGS = 12;
-
-  /**
-   * Offset in the ring: a random number that distinguishes this ring from any earlier one of the
-   * same name, 8 bytes.
-   */
-  public static final long DESCRIPTOR_GENERATION = 16;
-
-  /**
-   * Offset in the ring: the generation of the opposite ring that this one answers, or 0 in the
-   * connecting side's; 8 bytes.
-   */
-  public static final long DESCRIPTOR_PEER_GENERATION = 24;
-
-  /** Offset in the ring: the binary logarithm of the bytes of records, 4 bytes. */
-  public static final long DESCRIPTOR_RING_SHIFT = 32;
-
-  /** Offset in the ring: the number of payload lines, 4 bytes. */
-  public static final long DESCRIPTOR_LINES = 36;
+  // The descriptor: offsets in the ring.
+  static final long DESCRIPTOR_MAGIC = 0; // 8 bytes
+  static final long DESCRIPTOR_VERSION = 8; // 4 bytes
+  static final long DESCRIPTOR_FLAGS = 12; // 4 bytes
+  static final long DESCRIPTOR_GENERATION = 16; // a random number, another for each ring; 8 bytes
+  static final long DESCRIPTOR_PEER_GENERATION = 24; // of the ring it answers, or 0; 8 bytes
+  static final long DESCRIPTOR_RING_SHIFT = 32; // binary logarithm of the records' bytes; 4 bytes
+  static final long DESCRIPTOR_LINES = 36; // number of payload lines; 4 bytes
 
   /** Offset in the ring: the longest message in bytes, 4 bytes. */
   public static final long DESCRIPTOR_MAX_MESSAGE = 40;
 
-  /** Offset in the first ring: the number of lanes, 4 bytes. */
-  public static final long DESCRIPTOR_LANES = 44;
+  static final long DESCRIPTOR_LANES = 44; // number of lanes, in the first ring; 4 bytes
 
   /** Size of the descriptor in bytes. */
   public static final int DESCRIPTOR_SIZE = 48;
@@ -91,7 +72,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final int FLAG_READINESS = 2;
 
   /** Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes. */
-  public static final long SENDER_ASLEEP = 256;
+  static final long SENDER_ASLEEP = 256;
 
   /**
    * Offset in the ring: the reason why the sender has closed the connection, not 0, once it has
@@ -102,36 +83,32 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /** Offset in the first ring: a bit for each lane in which the peer has begun to send; 8 bytes. */
   public static final long SENDER_LANES = 256 + 8;
 
-  /**
-   * Offset in the ring: the total number of bytes of records that the receiver has consumed; 8
-   * bytes.
-   */
-  public static final long CONSUMED = 512;
+  /** Offset in the ring: the total bytes of records that the receiver has consumed; 8 bytes. */
+  static final long CONSUMED = 512;
 
   /**
    * Offset in the ring: the consumed record whose payload the receiver's program still holds, see
    * {@link HeldRecord}; 0 if there is none; 8 bytes.
    */
-  public static final long HELD = 512 + 8;
+  static final long HELD = 512 + 8;
 
   /**
    * Offset in the ring: not 0 while the receiver sleeps until there is a message, with another
    * value for each sleep; 4 bytes.
    */
-  public static final long RECEIVER_ASLEEP = 768;
+  static final long RECEIVER_ASLEEP = 768;
 
   /**
    * Offset in the ring: not 0 if a sleeping receiver relies on a full fence of the sender between
    * its store of a record and its load of {@link #RECEIVER_ASLEEP}; 4 bytes, which the sender loads
    * together with that.
    */
-  public static final long SENDER_FENCES = RECEIVER_ASLEEP + 4;
+  static final long SENDER_FENCES = RECEIVER_ASLEEP + 4;
 
   /** Offset in the ring: the release ring. */
-  public static final long RELEASES = 4096;
+  static final long RELEASES = 4096;
 
-  /** Minimum binary logarithm of the bytes of records. */
-  public static final int MIN_RING_SHIFT = 5;
+  private static final int MIN_RING_SHIFT = 5;
 
   /** Maximum binary logarithm of the bytes of records. */
   public static final int MAX_RING_SHIFT = 24;
@@ -168,47 +145,36 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     }
   }
 
-  /** {@return the number of bytes of records in the ring, a power of two} */
-  public int capacity() {
+  /** Returns the number of bytes of records in the ring, a power of two. */
+  int capacity() {
     return 1 << ringShift;
   }
 
-  /**
-   * {@return the maximum inline message of this ring, in bytes; {@link #INLINE_MAX}, or less in a
-   * small ring}
-   */
-  public int inlineMax() {
+  /** Returns the maximum inline message: {@link #INLINE_MAX}, or less in a small ring. */
+  int inlineMax() {
     return inlineMax(ringShift);
   }
 
   /**
-   * Returns the maximum inline message of a ring. A record takes at most an eighth of the ring, so
-   * that there is room for one between the end of the ring and two held records.
+   * {@return the maximum inline message of a ring, in bytes} A record takes at most an eighth of
+   * the ring, so that there is room for one between the end of the ring and two held records.
    *
    * @param ringShift the binary logarithm of the bytes of records
-   * @return the limit in bytes
    */
   public static int inlineMax(int ringShift) {
     return Math.clamp((1 << ringShift) / 8 - HEADER, 0, INLINE_MAX);
   }
 
-  /**
-   * Returns the size of the record of an inline message.
-   *
-   * @param length the message's length in bytes
-   * @return the size with the header, a multiple of {@link #HEADER}
-   */
-  public static int recordSize(int length) {
+  /** Returns the size of an inline message's record, a multiple of {@link #HEADER}. */
+  static int recordSize(int length) {
     return length + 2 * HEADER - 1 & -HEADER;
   }
 
   /**
-   * Returns the number of entries of the release ring: the maximum number of messages in lines
-   * whose lines have not come back to the sender.
-   *
-   * @return a power of two
+   * Returns the number of entries of the release ring, a power of two: the maximum number of
+   * messages in lines whose lines have not come back to the sender.
    */
-  public int releases() {
+  int releases() {
     return Math.max(MIN_RELEASES, capacity() / RECORDS_FOR_RELEASE);
   }
 
@@ -220,11 +186,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     return releases() / 2;
   }
 
-  /**
-   * Returns the offset in the ring of the records.
-   *
-   * @return the offset in bytes, on a page of its own
-   */
+  /** {@return the offset in the ring of the records, on a page of its own} */
   public long recordsOffset() {
     return RELEASES + roundUp((long) releases() * Integer.BYTES);
   }
@@ -249,13 +211,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     return roundUp(ringSize());
   }
 
-  /**
-   * Returns the number of lines of a message.
-   *
-   * @param length the message's length in bytes
-   * @return the number of lines
-   */
-  public static int linesFor(int length) {
+  /** Returns the number of lines of a message. */
+  static int linesFor(int length) {
     return (int) ((length + (long) LINE - 1) / LINE);
   }
 

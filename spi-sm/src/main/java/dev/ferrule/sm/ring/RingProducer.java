@@ -18,10 +18,9 @@ import java.util.function.LongSupplier;
  * The sending side of a ring, for one thread at a time. A message takes three steps: {@link
  * #reserve} reserves room for its record, and payload lines if it is not inline; one of the {@code
  * stage} methods writes the record; {@link #publish} makes all staged messages visible to the
- * receiver. The {@link RecordWriter} stores the records; this class handles payload lines, counts
- * and wake-ups.
+ * receiver. The superclass stores the records; this class handles payload lines and wake-ups.
  */
-public final class RingProducer {
+public final class RingProducer extends RecordWriter {
 
   /** Returned by {@link #reserve} when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -31,9 +30,6 @@ public final class RingProducer {
 
   /** Returned by {@link #trySend} if it has not sent the message. */
   public static final int NOT_SENT = -1;
-
-  /** Returned by {@link #claim} if the region cannot be in the ring. */
-  public static final long NOWHERE = RecordWriter.NOWHERE;
 
   // The lines used first. While little is in flight, they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
@@ -50,23 +46,18 @@ public final class RingProducer {
   /** Without {@link SleepFlag#ON_FLAG}: the endpoint's thread wakes the sender, always. */
   private static final int SENDER_SLEEPS = 2;
 
-  private final long ring; // the address
-  private final long first; // the address of the ring with the flag of the receiver
+  private final long flagRing; // the address of the ring with the flag of the receiver
   private final long buffer; // the address
   private final MemorySegment recordsView; // no control words, which a program could overwrite
   private final MemorySegment bufferView;
   private final boolean fences;
   private final LineAllocator allocator;
-  private final RecordWriter writer;
-  private final long inlineMax;
   private final int releaseMask;
   private final LongSupplier nanoTime;
 
   private int releaseDelay; // number of large runs until the next wait for a release
   private int nextReleaseDelay = 1;
   private long released; // number of release entries consumed
-  private long messagesPublished;
-  private long messagesUnpublished; // staged and not published
 
   /**
    * Starts sending on a new ring.
@@ -95,35 +86,24 @@ public final class RingProducer {
       MemorySegment first,
       boolean fences,
       LongSupplier nanoTime) {
+    super(layout, RawMemory.address(ring));
     RingSteps.reached(RingStep.OPENING_PRODUCER);
     this.nanoTime = nanoTime;
-    this.ring = RawMemory.address(ring);
-    this.first = RawMemory.address(first);
+    this.flagRing = RawMemory.address(first);
     this.buffer = RawMemory.address(buffer);
     this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity());
     this.bufferView = buffer;
     this.fences = fences;
     this.allocator = new LineAllocator(layout.lines());
-    this.writer = new RecordWriter(layout, this.ring);
-    this.inlineMax = writer.inlineMax();
     this.releaseMask = layout.releases() - 1;
   }
 
-  /**
-   * Returns the records.
-   *
-   * @return the memory in which {@link #claim} returns an offset
-   */
+  /** {@return the records: the memory in which {@link #claim} returns an offset} */
   public MemorySegment records() {
     return recordsView;
   }
 
-  /**
-   * Returns the payload lines.
-   *
-   * @return the memory in which a reserved line's offset is its number times {@link
-   *     RingLayout#LINE}
-   */
+  /** {@return the payload lines, of {@link RingLayout#LINE} bytes each} */
   public MemorySegment buffer() {
     return bufferView;
   }
@@ -152,14 +132,6 @@ public final class RingProducer {
       return reserveLines(RingLayout.linesFor(length));
     }
     return reserveRecord(RingLayout.recordSize(length)) ? INLINE : FULL;
-  }
-
-  private boolean reserveRecord(int size) {
-    boolean result = writer.reserve(size);
-    if (result) {
-      RingSteps.reached(RingStep.SENDER_RESERVED);
-    }
-    return result;
   }
 
   private int reserveLines(int count) {
@@ -239,10 +211,7 @@ public final class RingProducer {
    */
   public boolean isAnythingOut() {
     takeReleases();
-    writer.readConsumed();
-    return writer.published() != writer.consumed()
-        || writer.isHeld()
-        || allocator.isAnythingCommitted();
+    return areRecordsOut() || allocator.isAnythingCommitted();
   }
 
   /**
@@ -254,55 +223,10 @@ public final class RingProducer {
   public void unreserve(int line, int length) {
     if (line >= 0) {
       allocator.release(line);
-      writer.unreserve(HEADER);
+      unreserveRecord(HEADER);
     } else {
-      writer.unreserve(RingLayout.recordSize(length));
+      unreserveRecord(RingLayout.recordSize(length));
     }
-  }
-
-  /**
-   * Claims room in the ring for an inline message that the program writes in place. There is none
-   * while another region is claimed, or anything is reserved; then {@link #reserve} may find some.
-   * The region is to be staged by {@link #stageClaim} or given back by {@link #abortClaim}.
-   *
-   * @param length the message's length, 0 to the layout's maximum
-   * @return the offset in {@link #records}; or NOWHERE
-   * @throws CorruptRingException if the receiver's side of the ring is not valid
-   */
-  public long claim(int length) {
-    long place = length > inlineMax ? NOWHERE : writer.claim(length);
-    if (place != NOWHERE) {
-      RingSteps.reached(RingStep.SENDER_RESERVED);
-    }
-    return place;
-  }
-
-  /**
-   * Stages the region claimed in place, without a copy unless another message was staged since.
-   *
-   * @param length the message's length, at most the claimed length
-   */
-  public void stageClaim(int length) {
-    writer.stageClaim(length);
-    staged();
-  }
-
-  /** Gives back the region claimed in place. */
-  public void abortClaim() {
-    writer.abortClaim();
-  }
-
-  /**
-   * Stages a reserved inline message.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, at most the reserved length
-   * @param reservedLength the reserved length, of an inline message
-   */
-  public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
-    writer.stageInline(source, offset, length, reservedLength);
-    staged();
   }
 
   /**
@@ -313,32 +237,7 @@ public final class RingProducer {
    */
   public void stageLines(int line, int length) {
     allocator.commit(line);
-    writer.stageHeader(RecordHeader.lines(line, length));
-    staged();
-  }
-
-  private void staged() {
-    messagesUnpublished++;
-  }
-
-  /**
-   * Stages an inline message, if there is room for it where the last one ends, and nothing is
-   * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
-   * fails, nothing is staged.
-   *
-   * @param source the message's segment
-   * @param offset the start of the message in it
-   * @param length its length, possibly invalid
-   * @return whether it is staged
-   */
-  public boolean tryStage(MemorySegment source, long offset, long length) {
-    // excludes 0 bytes: they are not copied, so the offset would not be checked
-    if (Long.compareUnsigned(length - 1, inlineMax) >= 0
-        || !writer.tryStage(source, offset, (int) length)) {
-      return false;
-    }
-    staged();
-    return true;
+    stageHeader(RecordHeader.lines(line, length));
   }
 
   /**
@@ -349,11 +248,9 @@ public final class RingProducer {
    *     awake
    */
   public int publish() {
-    writer.publish(messagesUnpublished == 1);
-    messagesPublished += messagesUnpublished;
-    messagesUnpublished = 0;
+    publishRecords();
     int asleep = wake();
-    writer.markAhead();
+    markAhead();
     return asleep;
   }
 
@@ -370,18 +267,17 @@ public final class RingProducer {
   public int trySend(MemorySegment source, long offset, long length) {
     // excludes 0 bytes: they are not copied, so the offset would not be checked
     if (Long.compareUnsigned(length - 1, inlineMax) >= 0
-        || !writer.tryWrite(source, offset, (int) length)) {
+        || !tryWrite(source, offset, (int) length)) {
       return NOT_SENT;
     }
-    messagesPublished++;
     int asleep = wake();
-    writer.markAhead();
+    markAhead();
     return asleep;
   }
 
   private int wake() {
     RingSteps.reached(RingStep.SENDER_PUBLISHED);
-    int asleep = SleepFlag.lookAtReceiver(first, fences);
+    int asleep = SleepFlag.lookAtReceiver(flagRing, fences);
     if (asleep != 0) {
       RingSteps.reached(RingStep.SENDER_WAKES);
     }
@@ -389,10 +285,9 @@ public final class RingProducer {
   }
 
   /**
-   * Returns whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread.
+   * {@return whether a receiver is woken by {@link #wakeOnFlag}, and not by its endpoint's thread}
    *
    * @param flag the value of its flag, not 0
-   * @return whether it is
    */
   public static boolean isOnFlag(int flag) {
     return (flag & SleepFlag.ON_FLAG) != 0;
@@ -406,10 +301,10 @@ public final class RingProducer {
    * @param flag the flag's value
    */
   public void wakeOnFlag(int flag) {
-    boolean slept = Futex.wake(first + RingLayout.RECEIVER_ASLEEP);
+    boolean slept = Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
     clear(flag);
     if (!slept) {
-      boolean ignored = Futex.wake(first + RingLayout.RECEIVER_ASLEEP);
+      boolean ignored = Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
     }
   }
 
@@ -420,22 +315,7 @@ public final class RingProducer {
    */
   public void clear(int flag) {
     RingSteps.reached(RingStep.SENDER_HAS_WOKEN);
-    SleepFlag.putOut(first, RingLayout.RECEIVER_ASLEEP, flag);
-  }
-
-  /** {@return the total number of staged messages} */
-  public long messagesStaged() {
-    return messagesPublished + messagesUnpublished;
-  }
-
-  /** {@return the total number of published messages} */
-  public long messagesPublished() {
-    return messagesPublished;
-  }
-
-  /** Counts messages from 0 again, for another sender. Nothing may be staged. */
-  public void restartCount() {
-    messagesPublished = 0;
+    SleepFlag.putOut(flagRing, RingLayout.RECEIVER_ASLEEP, flag);
   }
 
   /**
@@ -464,7 +344,7 @@ public final class RingProducer {
    * @param lane the lane's number, from 0
    */
   public void markUsed(int lane) {
-    long ignored = (long) LONG.getAndBitwiseOr(ALL, first + RingLayout.SENDER_LANES, 1L << lane);
+    long ignored = (long) LONG.getAndBitwiseOr(ALL, flagRing + RingLayout.SENDER_LANES, 1L << lane);
   }
 
   /**
@@ -473,7 +353,7 @@ public final class RingProducer {
    * @param reason why the connection ends; not 0
    */
   public void markClosed(int reason) {
-    INT.setRelease(ALL, first + RingLayout.SENDER_CLOSED, reason);
+    INT.setRelease(ALL, flagRing + RingLayout.SENDER_CLOSED, reason);
     VarHandle.fullFence();
   }
 }

@@ -52,7 +52,7 @@ public final class AllocatableMemory {
     if (size > view.byteSize()) {
       return NONE;
     }
-    long rounded = rounded(size);
+    long rounded = RmaLayout.roundedUp(size);
     long place = take(rounded);
     if (place == NONE) {
       return NONE;
@@ -87,7 +87,7 @@ public final class AllocatableMemory {
    * @param size its size, as passed to {@link #allocate}
    */
   public void free(long place, long size) {
-    long rounded = rounded(size);
+    long rounded = RmaLayout.roundedUp(size);
     mapping.discard(offset + place, rounded); // first, so that the next allocation finds it zeroed
     putBack(place, rounded);
   }
@@ -104,16 +104,11 @@ public final class AllocatableMemory {
     free.put(begin, after == null ? length : length + after);
   }
 
-  private static long rounded(long size) {
-    return size + RmaLayout.PAGE - 1 & -RmaLayout.PAGE;
-  }
-
   /**
-   * Returns the program's view of a part.
+   * {@return the program's view of a part}
    *
    * @param place its offset
    * @param size the number of bytes
-   * @return the memory
    */
   public MemorySegment segment(long place, long size) {
     return view.asSlice(place, size);

@@ -63,16 +63,10 @@ final class CmaCopy implements DirectCopy {
   }
 
   @Override
-  public long copy(
-      boolean write,
-      RemoteRegion region,
-      long offset,
-      MemorySegment local,
-      long localOffset,
-      long length) {
-    long remoteAddress = region.address() + offset;
-    return write
-        ? memory.write(local, localOffset, remoteAddress, length)
-        : memory.read(local, localOffset, remoteAddress, length);
+  public long copy(Transfer transfer, long length) {
+    long remote = transfer.region().address() + transfer.remoteOffset();
+    return transfer.isWrite()
+        ? memory.write(transfer.local(), transfer.localOffset(), remote, length)
+        : memory.read(transfer.local(), transfer.localOffset(), remote, length);
   }
 }

@@ -10,49 +10,13 @@ import org.jspecify.annotations.Nullable;
 /** The methods of copying for remote memory access, in the order of preference. */
 public enum CopyPath {
   /** By the KNEM driver: the initiator copies alone (one-sided), in the kernel. */
-  KNEM {
-    @Override
-    @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
-      return driver == null ? null : new KnemCopy(driver, peer);
-    }
-
-    @Override
-    String absence() {
-      return "there is no /dev/knem that this process can use";
-    }
-  },
+  KNEM,
 
   /** By cross-memory attach: the initiator copies alone (one-sided), in the kernel. */
-  CMA {
-    @Override
-    DirectCopy open(RmaArea peer, @Nullable Knem driver) {
-      return new CmaCopy(peer);
-    }
-
-    @Override
-    String absence() {
-      return "";
-    }
-  },
+  CMA,
 
   /** By fragments through a mapped buffer, which the target copies. Always works. */
-  MMAP {
-    @Override
-    @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
-      return null;
-    }
-
-    @Override
-    String absence() {
-      return "";
-    }
-  };
-
-  /** Opens the method to a peer; null if it is not one-sided. */
-  abstract @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver);
-
-  /** Returns why the method is missing. */
-  abstract String absence();
+  MMAP;
 
   /** The methods that a program allows. */
   public enum Choice {
@@ -82,12 +46,10 @@ public enum CopyPath {
    */
   public static final class Ways {
 
-    private static final String NOT_TRUSTED = "the peer runs as another user (access=group)";
-
     private final RmaArea peer;
     private final @Nullable Knem driver;
     private final List<CopyPath> left;
-    private final List<String> failed = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
     private @Nullable CopyPath path;
     private @Nullable DirectCopy direct;
     private volatile boolean mayHaveLostPeer;
@@ -112,25 +74,36 @@ public enum CopyPath {
       direct = null;
       while (path == null && !left.isEmpty()) {
         CopyPath candidate = left.remove(0);
-        if (candidate == MMAP) {
-          path = candidate;
-          return;
-        }
-        if (!peer.isTrusted()) {
-          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + NOT_TRUSTED);
-          continue;
-        }
-        DirectCopy opened = candidate.open(peer, driver);
-        DirectCopy.Obstacle obstacle =
-            opened == null ? new DirectCopy.Obstacle(candidate.absence(), false) : opened.probe();
+        DirectCopy.Obstacle obstacle = candidate == MMAP ? null : openDirect(candidate);
         if (obstacle == null) {
           path = candidate;
-          direct = opened;
         } else {
-          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + obstacle.reason());
+          failed(candidate, obstacle.reason());
           mayHaveLostPeer |= obstacle.mayBeItsEnd();
         }
       }
+    }
+
+    /** Opens a one-sided copy; returns the reason if it does not work. */
+    private DirectCopy.@Nullable Obstacle openDirect(CopyPath candidate) {
+      if (!peer.isTrusted()) {
+        return new DirectCopy.Obstacle("the peer runs as another user (access=group)", false);
+      }
+      DirectCopy opened;
+      if (candidate == CMA) {
+        opened = new CmaCopy(peer);
+      } else if (driver != null) {
+        opened = new KnemCopy(driver, peer);
+      } else {
+        return new DirectCopy.Obstacle("there is no /dev/knem that this process can use", false);
+      }
+      DirectCopy.Obstacle obstacle = opened.probe();
+      direct = obstacle == null ? opened : null;
+      return obstacle;
+    }
+
+    private void failed(CopyPath candidate, String problem) {
+      failures.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + problem);
     }
 
     /**
@@ -141,7 +114,7 @@ public enum CopyPath {
     public void giveUp(String problem) {
       CopyPath known = path;
       if (known != null) {
-        failed.add(known.name().toLowerCase(Locale.ROOT) + ": " + problem);
+        failed(known, problem);
         next();
       }
     }
@@ -166,13 +139,9 @@ public enum CopyPath {
       return direct;
     }
 
-    /**
-     * Returns why other methods are not selected.
-     *
-     * @return one reason for each that was tried and did not work
-     */
+    /** {@return why other methods are not selected: a reason for each that did not work} */
     public List<String> failures() {
-      return List.copyOf(failed);
+      return List.copyOf(failures);
     }
   }
 }

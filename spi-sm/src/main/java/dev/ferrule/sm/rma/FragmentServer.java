@@ -78,7 +78,7 @@ public class FragmentServer {
       any = true;
     }
     if (AWAKE_NANOS == 0 || !any && !awake) {
-      return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
+      return hasMore();
     }
     long now = System.nanoTime();
     if (any) {
@@ -86,7 +86,7 @@ public class FragmentServer {
         inVain = 0;
       } else if (skips > 0) {
         skips--;
-        return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
+        return hasMore();
       }
       awakeUntil = now + AWAKE_NANOS;
       setAwake(true);
@@ -95,7 +95,7 @@ public class FragmentServer {
       skips = (1 << inVain) - 1;
       fallsAsleep();
       setAwake(false); // a full fence: a later submission sees this, or is seen below
-      return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
+      return hasMore();
     }
     for (int i = 0; i < LOOKS_AT_ONCE && !isAnyWaiting(); i++) {
       Thread.onSpinWait();
@@ -103,13 +103,16 @@ public class FragmentServer {
     return true;
   }
 
+  private boolean hasMore() {
+    return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
+  }
+
   /** Called after the last check has found nothing; tests override it to submit a fragment then. */
   void fallsAsleep() {}
 
   /**
-   * Returns whether there are fragments to handle.
+   * {@return whether there are fragments to handle}
    *
-   * @return whether there are
    * @throws CorruptRingException if a value written by the peer is invalid
    */
   public boolean isAnyWaiting() {

@@ -82,46 +82,30 @@ public final class Fragments {
     INT.setRelease(ALL, this.own + RmaLayout.BUFFER_LINES, count);
   }
 
-  /** {@return the maximum length of a fragment's payload in bytes} */
-  public int maxPayload() {
-    return maxPayload;
-  }
-
   /**
-   * Submits a fragment, if there is room for it.
+   * Submits the next bytes of an operation as a fragment, if there is room for it.
    *
-   * @param write whether to copy to the region instead of from it
-   * @param region the peer's region
-   * @param offset the offset in it
-   * @param local the source or destination
-   * @param localOffset the offset in it
-   * @param bytes the number of bytes, up to {@link #maxPayload}
-   * @param id the id of its operation
-   * @param isLast whether it is the last one of that operation
+   * @param transfer the operation
+   * @param id its id
    * @return whether there was room
    */
-  public boolean trySubmit(
-      boolean write,
-      RemoteRegion region,
-      long offset,
-      MemorySegment local,
-      long localOffset,
-      int bytes,
-      long id,
-      boolean isLast) {
+  public boolean trySubmit(Transfer transfer, long id) {
     if (submitted - reaped == RmaLayout.FRAGMENTS) {
       return false;
     }
+    int bytes = (int) Math.min(transfer.length(), maxPayload);
     long before = lines.end();
     int first = lines.take(RmaLayout.linesFor(bytes));
     if (first == LineRing.NONE) {
       return false;
     }
-    long header = (long) first * RmaLayout.LINE;
+    long header = buffer + (long) first * RmaLayout.LINE;
+    boolean write = transfer.isWrite();
     if (write) {
       boolean copied = false;
       try {
-        MemorySegment.copy(local, localOffset, ALL, buffer + header + RmaLayout.LINE, bytes);
+        MemorySegment.copy(
+            transfer.local(), transfer.localOffset(), ALL, header + RmaLayout.LINE, bytes);
         copied = true;
       } finally {
         if (!copied) { // the program has freed it
@@ -129,23 +113,22 @@ public final class Fragments {
         }
       }
     }
-    INT.set(
-        ALL,
-        buffer + header + RmaLayout.FRAGMENT_OPERATION,
-        write ? RmaLayout.WRITE : RmaLayout.READ);
-    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
-    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_REGION, region.id());
-    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_LENGTH, bytes);
-    LONG.set(ALL, buffer + header + RmaLayout.FRAGMENT_GENERATION, region.generation());
-    LONG.set(ALL, buffer + header + RmaLayout.FRAGMENT_OFFSET, offset);
+    RemoteRegion region = transfer.region();
+    INT.set(ALL, header + RmaLayout.FRAGMENT_OPERATION, write ? RmaLayout.WRITE : RmaLayout.READ);
+    INT.set(ALL, header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
+    INT.set(ALL, header + RmaLayout.FRAGMENT_REGION, region.id());
+    INT.set(ALL, header + RmaLayout.FRAGMENT_LENGTH, bytes);
+    LONG.set(ALL, header + RmaLayout.FRAGMENT_GENERATION, region.generation());
+    LONG.set(ALL, header + RmaLayout.FRAGMENT_OFFSET, transfer.remoteOffset());
     int slot = (int) submitted & (RmaLayout.FRAGMENTS - 1);
     line[slot] = first;
     end[slot] = lines.end();
     length[slot] = bytes;
-    into[slot] = write ? null : local;
-    intoOffset[slot] = localOffset;
+    into[slot] = write ? null : transfer.local();
+    intoOffset[slot] = transfer.localOffset();
     operation[slot] = id;
-    last[slot] = isLast;
+    last[slot] = bytes == transfer.length();
+    transfer.advance(bytes);
     INT.set(ALL, own + RmaLayout.submission(submitted), first);
     submitted++;
     // A full fence: a target that is awake or still handles earlier fragments sees this, or is seen
@@ -172,8 +155,8 @@ public final class Fragments {
     }
     while (reaped < handled) {
       int slot = (int) reaped & (RmaLayout.FRAGMENTS - 1);
-      long header = (long) line[slot] * RmaLayout.LINE;
-      int status = (int) INT.get(ALL, buffer + header + RmaLayout.FRAGMENT_STATUS);
+      long header = buffer + (long) line[slot] * RmaLayout.LINE;
+      int status = (int) INT.get(ALL, header + RmaLayout.FRAGMENT_STATUS);
       MemorySegment target = into[slot];
       into[slot] = null;
       if (status == RmaLayout.DONE && target != null) {
@@ -189,7 +172,7 @@ public final class Fragments {
 
   private int copy(long payload, MemorySegment target, long offset, int bytes) {
     try {
-      MemorySegment.copy(ALL, buffer + payload, target, offset, bytes);
+      MemorySegment.copy(ALL, payload, target, offset, bytes);
       return RmaLayout.DONE;
     } catch (IllegalStateException e) {
       return RmaLayout.FAULT; // the program has freed it

@@ -55,14 +55,15 @@ final class KnemCopy implements DirectCopy {
   }
 
   @Override
-  public long copy(
-      boolean write,
-      RemoteRegion region,
-      long offset,
-      MemorySegment local,
-      long localOffset,
-      long length) {
-    int result = driver.copy(region.cookie(), offset, local, localOffset, length, write);
+  public long copy(Transfer transfer, long length) {
+    int result =
+        driver.copy(
+            transfer.region().cookie(),
+            transfer.remoteOffset(),
+            transfer.local(),
+            transfer.localOffset(),
+            length,
+            transfer.isWrite());
     return result < 0 ? result : length;
   }
 }

@@ -18,14 +18,8 @@ final class KnemRegions {
   private KnemRegions() {}
 
   /**
-   * Creates a region.
-   *
-   * @param driver the driver
-   * @param address the memory's address in this process
-   * @param length its length in bytes, at least 1
-   * @param writable whether the peer may write to it
-   * @return its cookie; 0 if the driver cannot pin it, or it is a private read-only mapping, whose
-   *     pages may be replaced once it becomes writable
+   * Creates a region of at least one byte. Returns its cookie; 0 if the driver cannot pin it, or it
+   * is a private read-only mapping, whose pages may be replaced once it becomes writable.
    */
   static long create(Knem driver, long address, long length, boolean writable) {
     // The driver pins a region for writing by a write fault, which ends copy-on-write.

@@ -20,21 +20,12 @@ final class LineRing {
   private long taken; // in total, including those skipped at the buffer's end
   private long givenBack;
 
-  /**
-   * Creates a ring of free lines.
-   *
-   * @param lines their number; no run has more than half of them, or it might never fit
-   */
+  /** Creates a ring of free lines. No run has more than half of them, or it might never fit. */
   LineRing(int lines) {
     this.lines = lines;
   }
 
-  /**
-   * Takes a run of lines.
-   *
-   * @param count its length, at least 1
-   * @return the first line, or NONE
-   */
+  /** Takes a run of at least one line; returns the first line, or NONE. */
   int take(int count) {
     int first = (int) (taken % lines);
     int leftOut = first + count > lines ? lines - first : 0;
@@ -45,29 +36,17 @@ final class LineRing {
     return leftOut > 0 ? 0 : first;
   }
 
-  /**
-   * Returns the end of the last run, to give it back by.
-   *
-   * @return the total number of lines taken
-   */
+  /** Returns the end of the last run, to give it back by. */
   long end() {
     return taken;
   }
 
-  /**
-   * Gives back the last run.
-   *
-   * @param end the value of {@link #end} before the run was taken
-   */
+  /** Gives back the last run, before which {@link #end} had this value. */
   void giveBackLast(long end) {
     taken = end;
   }
 
-  /**
-   * Gives back runs.
-   *
-   * @param end the value of {@link #end} after the last of them was taken
-   */
+  /** Gives back runs, after the last of which {@link #end} had this value. */
   void giveBackUpTo(long end) {
     givenBack = end;
   }

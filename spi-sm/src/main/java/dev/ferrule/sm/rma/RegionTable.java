@@ -142,10 +142,9 @@ public final class RegionTable {
   }
 
   /**
-   * Returns whether the peer is copying from or to a region, according to the peer itself.
+   * {@return whether the peer is copying from or to a region, according to the peer itself}
    *
    * @param region a region that has ended
-   * @return whether it is
    */
   public boolean isInUse(ExposedRegion region) {
     return (long) LONG.getVolatile(ALL, peer + RmaLayout.IN_USE) == region.key().id() + 1L;

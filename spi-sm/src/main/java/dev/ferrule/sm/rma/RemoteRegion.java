@@ -20,24 +20,21 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   private final long cookie;
   private final @Nullable MemorySegment mapped;
 
-  /** The places of a region, as written by the peer: in its process, for KNEM, and here. */
-  record Places(long address, long cookie, @Nullable MemorySegment mapped) {}
-
-  RemoteRegion(RmaKey key, RemoteTable table, Places places) {
+  RemoteRegion(
+      RmaKey key, RemoteTable table, long address, long cookie, @Nullable MemorySegment mapped) {
     super(key);
     this.table = table;
     this.id = key.id();
     this.generation = key.generation();
-    this.address = places.address();
-    this.cookie = places.cookie();
-    this.mapped = places.mapped();
+    this.address = address;
+    this.cookie = cookie;
+    this.mapped = mapped;
   }
 
   /**
-   * Returns whether this region belongs to a table.
+   * {@return whether this region belongs to a table}
    *
    * @param candidate the peer's regions
-   * @return whether it does
    */
   public boolean belongsTo(RemoteTable candidate) {
     return table == candidate;
@@ -72,8 +69,16 @@ public final class RemoteRegion extends AbstractRemoteMemory {
         .map(memory -> allows(RmaRight.WRITE) ? memory : memory.asReadOnly());
   }
 
-  /** Copies from or to it; only if it is mapped, exposed, and has so many bytes. */
-  void copy(boolean write, long offset, MemorySegment local, long localOffset, long length) {
+  /**
+   * Copies from or to it; only if it is mapped, exposed, and has so many bytes.
+   *
+   * @param write whether to copy to it instead of from it
+   * @param offset the offset in it
+   * @param local memory of this side
+   * @param localOffset the offset in that
+   * @param length the number of bytes
+   */
+  public void copy(boolean write, long offset, MemorySegment local, long localOffset, long length) {
     if (mapped == null) {
       throw new IllegalStateException("the region is not mapped");
     }

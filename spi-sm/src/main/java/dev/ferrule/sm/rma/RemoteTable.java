@@ -59,8 +59,7 @@ public final class RemoteTable {
     return isExposed(key.id(), key.generation())
             && length == key.length()
             && rights == RmaKey.bits(key.rights())
-        ? new RemoteRegion(
-            key, this, new RemoteRegion.Places(address, cookie, mapped(place, length)))
+        ? new RemoteRegion(key, this, address, cookie, mapped(place, length))
         : null;
   }
 
@@ -69,35 +68,6 @@ public final class RemoteTable {
     boolean within =
         place >= 0 && length >= 0 && place <= allocatable.byteSize() - length && length > 0;
     return within ? allocatable.asSlice(place, length) : null;
-  }
-
-  /**
-   * Copies a piece from or to a region that is mapped here.
-   *
-   * @param write whether to copy to the region instead of from it
-   * @param region the region
-   * @param offset the offset in it, within its bounds
-   * @param local memory of this side
-   * @param localOffset the offset in it
-   * @param length the number of bytes
-   * @return false if the region is no longer exposed; then nothing was copied
-   */
-  public boolean copy(
-      boolean write,
-      RemoteRegion region,
-      long offset,
-      MemorySegment local,
-      long localOffset,
-      long length) {
-    if (!acquire(region)) {
-      return false;
-    }
-    try {
-      region.copy(write, offset, local, localOffset, length);
-    } finally {
-      release();
-    }
-    return true;
   }
 
   private boolean isExposed(int id, long generation) {

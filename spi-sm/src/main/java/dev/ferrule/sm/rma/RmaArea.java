@@ -40,10 +40,10 @@ public record RmaArea(
   }
 
   /**
-   * {@return whether a process of this user wrote the area} Addresses and cookies of another user
+   * Returns whether a process of this user wrote the area. Addresses and cookies of another user
    * must not be used: they may be those of this process, which would then copy from and to itself.
    */
-  public boolean isTrusted() {
+  boolean isTrusted() {
     return maker.isOwnUser();
   }
 
@@ -65,10 +65,9 @@ public record RmaArea(
   }
 
   /**
-   * Returns whether it belongs to a ring.
+   * {@return whether it belongs to a ring, and is of this version}
    *
    * @param generation the ring's generation
-   * @return whether it does, and is of this version
    */
   public boolean isOf(long generation) {
     return (long) LONG.getAcquire(ALL, address + RmaLayout.DESCRIPTOR_MAGIC) == RmaLayout.MAGIC

@@ -19,37 +19,29 @@ import java.lang.invoke.VarHandle;
  * allocatable memory that this side's program allocates to expose; allocated page by page
  * </pre>
  *
- * <p>Fields written by different sides are at least two cache lines apart. Integers are in the
- * machine's byte order: both sides are on one machine.
+ * <p>The constants are offsets, unless they say otherwise. Fields written by different sides are at
+ * least two cache lines apart. Integers are in the machine's byte order: both sides are on one
+ * machine.
  */
 public final class RmaLayout {
 
-  /** Identifies an area for remote memory access: "FerruRMA" in ASCII, little-endian. */
-  public static final long MAGIC = 0x414d527572726546L;
+  /** "FerruRMA" in ASCII, little-endian. */
+  static final long MAGIC = 0x414d527572726546L;
 
   /** The version of everything described here. */
-  public static final int VERSION = 2;
+  static final int VERSION = 2;
 
-  /** Offset of {@link #MAGIC}, 8 bytes. */
-  public static final long DESCRIPTOR_MAGIC = 0;
-
-  /** Offset of {@link #VERSION}, 4 bytes. */
-  public static final long DESCRIPTOR_VERSION = 8;
+  // The descriptor.
+  static final long DESCRIPTOR_MAGIC = 0; // 8 bytes
+  static final long DESCRIPTOR_VERSION = 8; // 4 bytes
 
   /** Offset of the generation of the ring in the same file, 8 bytes. */
   public static final long DESCRIPTOR_GENERATION = 16;
 
-  /** Offset of the process id in the process's own PID namespace, 8 bytes. */
-  public static final long DESCRIPTOR_PID = 24;
-
-  /** Offset of the address of a word in that process's memory, 8 bytes. */
-  public static final long DESCRIPTOR_PROBE = 32;
-
-  /** Offset of that word's value, 8 bytes: a random number. */
-  public static final long DESCRIPTOR_PROBE_VALUE = 40;
-
-  /** Offset of KNEM's cookie of that word, 8 bytes; 0 if there is none. */
-  public static final long DESCRIPTOR_PROBE_COOKIE = 48;
+  static final long DESCRIPTOR_PID = 24; // in the process's own PID namespace; 8 bytes
+  static final long DESCRIPTOR_PROBE = 32; // the address of a word in its memory; 8 bytes
+  static final long DESCRIPTOR_PROBE_VALUE = 40; // that word's value, a random number; 8 bytes
+  static final long DESCRIPTOR_PROBE_COOKIE = 48; // KNEM's cookie of it, 0 if none; 8 bytes
 
   /**
    * Offset of the size of the memory for {@link dev.ferrule.Rma#allocate}, 8 bytes: the end of the
@@ -63,31 +55,19 @@ public final class RmaLayout {
    */
   public static final long IN_USE = 256;
 
-  /** Offset of the total number of submitted fragments, 8 bytes. */
-  public static final long SUBMITTED = 256 + 8;
+  // The rest of the initiator's line.
+  static final long SUBMITTED = 256 + 8; // total number of submitted fragments; 8 bytes
+  static final long INITIATOR_ASLEEP = 256 + 16; // 1: wake it when a fragment completes; 4 bytes
+  static final long BUFFER_LINES = 256 + 20; // of rma-buffer, 0 until there is one; 4 bytes
 
-  /**
-   * Offset of 1 while the initiator sleeps and requests a wake-up at a fragment's completion, 4
-   * bytes.
-   */
-  public static final long INITIATOR_ASLEEP = 256 + 16;
+  // The target's line.
+  static final long HANDLED = 512; // total number of handled fragments; 8 bytes
+  static final long TARGET_AWAKE = 512 + 8; // 1: it polls, and needs no notification; 4 bytes
 
-  /** Offset of the number of lines of rma-buffer, 4 bytes; 0 as long as there is none. */
-  public static final long BUFFER_LINES = 256 + 20;
-
-  /** Offset of the total number of handled fragments, 8 bytes. */
-  public static final long HANDLED = 512;
-
-  /**
-   * Offset of 1 while the target polls for fragments, so that it needs no notification, 4 bytes.
-   */
-  public static final long TARGET_AWAKE = 512 + 8;
-
-  /** Offset of the submissions: the first line of each fragment, 4 bytes each. */
-  public static final long SUBMISSIONS = 1024;
+  private static final long SUBMISSIONS = 1024; // first line of each fragment; 4 bytes each
 
   /** Maximum number of fragments in flight; a power of two. */
-  public static final int FRAGMENTS = 256;
+  static final int FRAGMENTS = 256;
 
   /** Offset of the regions. */
   public static final long REGIONS = 4096;
@@ -98,59 +78,34 @@ public final class RmaLayout {
   /** Size of a region's entry in bytes. */
   public static final int REGION_SIZE = 64;
 
-  /** Offset in a region's entry: the generation, 8 bytes; 0 if there is no region. */
-  public static final int REGION_GENERATION = 0;
-
-  /** Offset in a region's entry: the address in the process that exposes it, 8 bytes. */
-  public static final int REGION_ADDRESS = 8;
-
-  /** Offset in a region's entry: the length in bytes, 8 bytes. */
-  public static final int REGION_LENGTH = 16;
-
-  /** Offset in a region's entry: the rights as in a handle, 4 bytes. */
-  public static final int REGION_RIGHTS = 24;
-
-  /** Offset in a region's entry: KNEM's cookie, 8 bytes; 0 if there is none. */
-  public static final int REGION_COOKIE = 32;
-
-  /**
-   * Offset in a region's entry: its offset in the allocatable memory, plus 1, 8 bytes; 0 if it is
-   * other memory.
-   */
-  public static final int REGION_PLACE = 40;
+  // A region's entry.
+  static final int REGION_GENERATION = 0; // 0 if there is no region; 8 bytes
+  static final int REGION_ADDRESS = 8; // in the process that exposes it; 8 bytes
+  static final int REGION_LENGTH = 16; // in bytes; 8 bytes
+  static final int REGION_RIGHTS = 24; // as in a handle; 4 bytes
+  static final int REGION_COOKIE = 32; // KNEM's cookie, 0 if there is none; 8 bytes
+  static final int REGION_PLACE = 40; // in allocatable memory, plus 1; 0 if elsewhere; 8 bytes
 
   /** Size of the area rma, in bytes. */
   public static final long SIZE = REGIONS + (long) MAX_REGIONS * REGION_SIZE;
 
   /** Size of a line of rma-buffer, in bytes. */
-  public static final int LINE = 64;
+  static final int LINE = 64;
 
-  /** Offset in a fragment's header: {@link #WRITE} or {@link #READ}, 4 bytes. */
-  public static final int FRAGMENT_OPERATION = 0;
+  // A fragment's header.
+  static final int FRAGMENT_OPERATION = 0; // WRITE or READ; 4 bytes
+  static final int FRAGMENT_STATUS = 4; // written by the target; 4 bytes
+  static final int FRAGMENT_REGION = 8; // the region's number; 4 bytes
+  static final int FRAGMENT_LENGTH = 12; // of the payload in bytes; 4 bytes
+  static final int FRAGMENT_GENERATION = 16; // the region's; 8 bytes
+  static final int FRAGMENT_OFFSET = 24; // in the region; 8 bytes
 
-  /** Offset in a fragment's header: the status, 4 bytes; written by the target. */
-  public static final int FRAGMENT_STATUS = 4;
-
-  /** Offset in a fragment's header: the number of the region, 4 bytes. */
-  public static final int FRAGMENT_REGION = 8;
-
-  /** Offset in a fragment's header: the length of the payload in bytes, 4 bytes. */
-  public static final int FRAGMENT_LENGTH = 12;
-
-  /** Offset in a fragment's header: the generation of the region, 8 bytes. */
-  public static final int FRAGMENT_GENERATION = 16;
-
-  /** Offset in a fragment's header: the offset in the region, 8 bytes. */
-  public static final int FRAGMENT_OFFSET = 24;
-
-  /** Operation: from the initiator to the target. */
-  public static final int WRITE = 1;
-
-  /** Operation: from the target to the initiator. */
-  public static final int READ = 2;
+  // A fragment's operation.
+  static final int WRITE = 1; // from the initiator to the target
+  static final int READ = 2; // from the target to the initiator
 
   /** Status: not handled yet. */
-  public static final int PENDING = 0;
+  static final int PENDING = 0;
 
   /** Status: done. */
   public static final int DONE = 1;
@@ -165,12 +120,21 @@ public final class RmaLayout {
   public static final int FAULT = 4;
 
   /** Allocatable memory is aligned to, and allocated in multiples of, this size. */
-  public static final long PAGE = 4096;
+  static final long PAGE = 4096;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   private RmaLayout() {}
+
+  /**
+   * {@return a size of allocatable memory, or of rma-buffer, in whole pages}
+   *
+   * @param size the size in bytes
+   */
+  public static long roundedUp(long size) {
+    return size + PAGE - 1 & -PAGE;
+  }
 
   /** Returns the offset of a region's entry. */
   static long region(int id) {

@@ -21,12 +21,12 @@ class RecordWriterTest {
     RecordWriter writer = new RecordWriter(LAYOUT, RawMemory.address(rings.ring));
     while (writer.published() < tail) {
       receiverSays(writer.published(), HeldRecord.NONE);
-      assertThat(writer.reserve(RingLayout.HEADER)).isTrue();
+      assertThat(writer.reserveRecord(RingLayout.HEADER)).isTrue();
       writer.stageHeader(RecordHeader.lines(0, 0));
-      writer.publish(true);
+      writer.publishRecords();
     }
     receiverSays(tail, held);
-    assertThat(writer.reserve(CAPACITY)).isFalse(); // reads that
+    assertThat(writer.reserveRecord(CAPACITY)).isFalse(); // reads that
     return writer;
   }
 
@@ -48,9 +48,9 @@ class RecordWriterTest {
             if (writer.claim(claimed) != RecordWriter.NOWHERE) {
               inPlace++;
             } else {
-              assertThat(writer.reserve(RingLayout.recordSize(claimed))).isTrue();
+              assertThat(writer.reserveRecord(RingLayout.recordSize(claimed))).isTrue();
             }
-            assertThat(writer.reserve(LONGEST))
+            assertThat(writer.reserveRecord(LONGEST))
                 .as("tail %d, held %d at %d, claimed %d", tail, size, offset, claimed)
                 .isTrue();
           }

@@ -205,7 +205,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      result.r1 = rings.consumer.isClosedBySender();
+      result.r1 = rings.consumer.closeReason() != 0;
       result.r2 = rings.consumer.next();
     }
   }

@@ -66,7 +66,13 @@ class FragmentsTest {
   }
 
   private boolean write(long id) {
-    return initiator.trySubmit(true, remote, 0, local, 0, SIZE / 8, id, true);
+    return submit(true, local, id);
+  }
+
+  private boolean submit(boolean write, MemorySegment memory, long id) {
+    Transfer transfer = new Transfer();
+    transfer.begin(write, memory, 0, remote, 0, SIZE / 8);
+    return initiator.trySubmit(transfer, id);
   }
 
   private void reap() {
@@ -137,8 +143,7 @@ class FragmentsTest {
     MemorySegment freed = closed.allocate(SIZE);
     closed.close();
     for (int i = 0; i < 1000; i++) {
-      assertThatThrownBy(() -> initiator.trySubmit(true, remote, 0, freed, 0, SIZE / 8, 1, true))
-          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> submit(true, freed, 1)).isInstanceOf(IllegalStateException.class);
     }
 
     assertThat(write(1)).isTrue();
@@ -151,7 +156,7 @@ class FragmentsTest {
   void aReadIntoMemoryThatWasFreedMeanwhileFailsAndTheNextOneDoesNot() {
     Arena closed = Arena.ofShared();
     MemorySegment freed = closed.allocate(SIZE);
-    initiator.trySubmit(false, remote, 0, freed, 0, SIZE / 8, 1, true);
+    submit(false, freed, 1);
     write(2);
     closed.close();
     target.serve();

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is still to be copied by an operation of remote memory access, one-sidedly or by fragments.
+ * Reused, so that an operation allocates nothing.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class Transfer {
+
+  private boolean write;
+  private MemorySegment local = MemorySegment.NULL;
+  private long localOffset;
+  private @Nullable RemoteRegion region;
+  private long remoteOffset;
+  private long length;
+
+  /** Creates a transfer with nothing to copy. */
+  public Transfer() {}
+
+  /**
+   * Begins an operation, whose ranges are within both pieces of memory.
+   *
+   * @param isWrite whether to copy to the region instead of from it
+   * @param memory the memory of this side
+   * @param offset the offset in it
+   * @param remote the peer's region
+   * @param offsetThere the offset in the region
+   * @param bytes the number of bytes
+   */
+  public void begin(
+      boolean isWrite,
+      MemorySegment memory,
+      long offset,
+      RemoteRegion remote,
+      long offsetThere,
+      long bytes) {
+    write = isWrite;
+    local = memory;
+    localOffset = offset;
+    region = remote;
+    remoteOffset = offsetThere;
+    length = bytes;
+  }
+
+  /** Ends the operation, completed or not: no longer keeps the memory reachable. */
+  public void end() {
+    local = MemorySegment.NULL;
+    region = null;
+  }
+
+  /** {@return the number of bytes still to be copied} */
+  public long length() {
+    return length;
+  }
+
+  /**
+   * Records that the next bytes were copied.
+   *
+   * @param bytes their number, at most {@link #length}
+   */
+  public void advance(long bytes) {
+    localOffset += bytes;
+    remoteOffset += bytes;
+    length -= bytes;
+  }
+
+  boolean isWrite() {
+    return write;
+  }
+
+  MemorySegment local() {
+    return local;
+  }
+
+  long localOffset() {
+    return localOffset;
+  }
+
+  RemoteRegion region() {
+    if (region == null) {
+      throw new IllegalStateException("no operation has begun");
+    }
+    return region;
+  }
+
+  long remoteOffset() {
+    return remoteOffset;
+  }
+}
