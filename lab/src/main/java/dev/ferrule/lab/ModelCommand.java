@@ -57,7 +57,7 @@ public final class ModelCommand implements Subcommand {
   private static final int MOST_NODES = 1_000_000;
   private static final int SMALLEST_SHARED_RING = 4 << 10;
   private static final int LARGEST_SHARED_RING = 16 << 20;
-  private static final int DEFAULT_SHARED_RING = 256 << 10;
+  private static final int DEFAULT_SHARED_RING = 1 << 20;
   private static final int MOST_RECEIVES = 16_384;
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";

@@ -160,7 +160,7 @@ class EvaluateCommandTest {
     assertThat(table.exitCode()).as(table.err()).isZero();
     assertThat(table.out())
         .contains("sm, 64 nodes")
-        .contains("N:1", "N:N", "lines allow", "a ring of 268 KiB")
+        .contains("N:1", "N:N", "lines allow", "a ring of 1.04 MiB")
         .doesNotContain("SRQ", "card");
     Run json = Run.of("model", "--params", params.toString(), "--nodes", "64", "--json");
     assertThat(json.out()).contains("\"shared_bytes\"", "\"bottleneck\"");

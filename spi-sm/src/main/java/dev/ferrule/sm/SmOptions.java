@@ -38,7 +38,7 @@ final class SmOptions {
           "ring",
           4 << 10,
           1 << RingLayout.MAX_RING_SHIFT,
-          256 << 10,
+          1 << 20,
           "memory for messages of up to "
               + RingLayout.INLINE_MAX
               + " bytes that this side receives, rounded up to a power of two; each takes its length"

@@ -4,7 +4,7 @@ package dev.ferrule.sm;
 /**
  * Keeps the receiver of a stream at a distance from the sender. A receiver that is level with the
  * sender takes each cache line away while the sender is filling it, and then both wait for lines
- * most of the time. If the receiver pauses for some microseconds whenever it has caught up, the
+ * most of the time. If the receiver pauses for 15 microseconds whenever it has caught up, the
  * sender fills many lines undisturbed, and the receiver reads them at memory speed.
  *
  * <p>Pauses continue as long as each brings many messages. They are tried again after some
@@ -13,10 +13,10 @@ package dev.ferrule.sm;
  */
 class StreamPauses {
 
-  private static final long PAUSE_NANOS = 3_000;
+  private static final long PAUSE_NANOS = 15_000;
 
-  /** A stream brings at least so many messages in a pause. */
-  private static final int MANY = 16;
+  /** A stream brings at least so many messages in a pause: three million in a second. */
+  private static final int MANY = 48;
 
   private static final int FIRST_TRIAL = 64; // messages
   private static final int LAST_TRIAL = 1 << 20;

@@ -26,7 +26,9 @@ class StreamPausesTest {
     subject.idle(0);
     boolean paused = now > before;
     if (paused) {
-      assertThat(now - before).as("the pause and the reads of the clock").isBetween(3_000L, 6_000L);
+      assertThat(now - before)
+          .as("the pause and the reads of the clock")
+          .isBetween(15_000L, 18_000L);
       pauses++;
     }
     return paused;
@@ -36,7 +38,7 @@ class StreamPausesTest {
   void aStreamPausesWheneverTheReceiverHasCaughtUp() {
     assertThat(receive(1_000)).isTrue();
     for (int i = 0; i < 1_000; i++) {
-      assertThat(receive(20)).isTrue();
+      assertThat(receive(60)).isTrue();
     }
   }
 

@@ -16,7 +16,7 @@ public final class TransportsUnderTest {
   public static final String FLOOR = "floor";
 
   private static final int TERM_BYTES = 16 << 20;
-  private static final int TERM_BYTES_AS_OURS = 256 << 10; // the default of the option 'ring'
+  private static final int TERM_BYTES_AS_OURS = 1 << 20; // the default of the option 'ring'
   private static final int TERM_BYTES_OF_MANY = 64 << 10;
   private static final int DRIVER_MICROS = 100;
   private static final int DRIVER_MICROS_OF_SHORT_TERMS = 20; // gives a higher rate
