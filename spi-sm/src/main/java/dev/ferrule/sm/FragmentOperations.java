@@ -39,6 +39,7 @@ final class FragmentOperations {
   // The operation to submit; confined to the thread that submits.
   private final Transfer transfer;
   private long transferId;
+  private long submitted; // the last operation that may be in flight; 0 if none is
 
   FragmentOperations(
       SmRma rma,
@@ -60,6 +61,14 @@ final class FragmentOperations {
     done = id;
   }
 
+  /** Waits until no operation by fragments is in flight. */
+  void awaitSubmitted() {
+    if (submitted != 0) {
+      boolean ignored = awaitDone(submitted, Deadlines.NEVER);
+      submitted = 0;
+    }
+  }
+
   /** Submits the rest of the transfer, piece by piece; waits for room. */
   void submit(long id) {
     Fragments known = fragments();
@@ -72,6 +81,7 @@ final class FragmentOperations {
         }
       } while (transfer.length() > 0);
       complete = true;
+      submitted = id;
     } finally {
       if (!complete) {
         synchronized (lock) {

@@ -45,6 +45,11 @@ final class ReceivedRings {
     return sleep;
   }
 
+  /** Returns the bytes for records in each of the rings. */
+  long ringBytes() {
+    return own.layout().capacity();
+  }
+
   /** Returns the maximum number of regions that the program holds at a time. */
   int maxRegions() {
     return own.layout().regions();

@@ -73,19 +73,21 @@ record SharedRing(
       long peerGeneration,
       @Nullable Knem knem,
       SealedFile.Limits limits) {
-    long allocated = allocatedSize(layout);
-    SharedMapping mapping = file.map(limits, allocated, allocated);
     int flags =
         (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
             | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    long allocated = allocatedSize(layout);
+    SharedMapping mapping = file.map(limits, allocated, allocated);
     boolean done = false;
     try {
       RmaArea rma = rmaArea(mapping, layout, sizes.lanes(), sizes.allocatable(), Credentials.own());
       rma.writeDescriptor(generation, knem);
       layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration, sizes.lanes());
+      SharedRing made =
+          new SharedRing(mapping, layout, sizes.lanes(), flags, generation, peerGeneration, rma);
       done = true;
-      return new SharedRing(mapping, layout, sizes.lanes(), flags, generation, peerGeneration, rma);
+      return made;
     } finally {
       if (!done) {
         mapping.retire();

@@ -161,11 +161,14 @@ final class SmConnectionResources implements AutoCloseable {
    */
   void close(BooleanSupplier isSeen) {
     try {
-      endpoint.removeConnection(id);
-      if (peer != null) {
-        peer.close();
+      try {
+        endpoint.removeConnection(id);
+      } finally {
+        if (peer != null) {
+          peer.close();
+        }
+        closeOwnFile();
       }
-      closeOwnFile();
       retirable.set(true);
       VarHandle.fullFence(); // the other side is in SmReceiver.endPolling
       if (!isSeen.getAsBoolean()) {

@@ -45,8 +45,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     this.facilities = facilities;
     this.receiver =
         options.get(SmOptions.SINGLE_RECEIVER)
-            ? new SmListenerReceiver(
-                this, options.get(StandardOptions.WAIT), SmConnection.SECOND_LOOK_NANOS)
+            ? new SmListenerReceiver(this, options, SmConnection.SECOND_LOOK_NANOS)
             : null;
     acceptor.onClient(this::onClient);
     this.checkedReceiver =

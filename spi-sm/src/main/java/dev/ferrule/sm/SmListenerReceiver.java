@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationInterruptedException;
@@ -9,7 +10,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
-import dev.ferrule.WaitStrategy;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.ring.ReceiverSleep;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -34,7 +35,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   private final SmListener listener;
   private final Waiter waiter;
-  private final StreamPauses pauses = new StreamPauses();
+  private final StreamPauses pauses;
   private volatile SmConnection[] connections = {}; // replaced under this monitor, never modified
   private int next; // the connection to poll next
   private int polled;
@@ -47,9 +48,10 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private boolean begun;
   private volatile ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
-  SmListenerReceiver(SmListener listener, WaitStrategy wait, long secondLookNanos) {
+  SmListenerReceiver(SmListener listener, ConnectionOptions options, long secondLookNanos) {
     this.listener = listener;
-    this.waiter = new Waiter(wait, secondLookNanos);
+    this.waiter = new Waiter(options.get(StandardOptions.WAIT), secondLookNanos);
+    this.pauses = new StreamPauses(options.get(SmOptions.RING));
   }
 
   /**
@@ -137,6 +139,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   public @Nullable ReceiveRegion tryReceive() {
     check();
     ReceiveRegion message = take();
+    pauses.polled(message == null ? 0 : 1, 1);
     if (message == null) {
       ReadinessDescriptor.foundNothing(readiness);
     }
@@ -250,12 +253,13 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     if (polled == 0) {
       ReadinessDescriptor.foundNothing(readiness);
     }
+    pauses.polled(polled, limit);
     return polled;
   }
 
   @Override
   public void idle(int messages) {
-    pauses.idle(messages);
+    pauses.idle();
   }
 
   /** Polls each connection once. */

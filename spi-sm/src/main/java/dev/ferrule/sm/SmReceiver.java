@@ -31,7 +31,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final SmConnection connection;
   private final ReceivedRings rings;
   private final ReceiverSleep sleep;
-  private final StreamPauses pauses = new StreamPauses();
+  private final StreamPauses pauses;
   private final Waiter waiter;
   private final int maxRegions;
   private final boolean fences;
@@ -53,6 +53,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.found = rings.first();
     this.waiter = waiter;
     this.maxRegions = rings.maxRegions();
+    this.pauses = new StreamPauses(rings.ringBytes());
     this.fences = sleep.fences();
   }
 
@@ -192,7 +193,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
-      if (isReady()) {
+      boolean found = isReady();
+      pauses.polled(found ? 1 : 0, 1);
+      if (found) {
         return take();
       }
       ReadinessDescriptor.foundNothing(readiness);
@@ -243,6 +246,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       if (rings.polled() == 0) {
         foundNothing(handler, limit);
       }
+      pauses.polled(rings.polled(), limit);
       return rings.polled();
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
@@ -253,7 +257,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public void idle(int messages) {
-    pauses.idle(messages);
+    pauses.idle();
   }
 
   private void foundNothing(MessageHandler handler, int limit) {

@@ -230,6 +230,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     try {
       localUse.begin(local);
       if (region.isMapped()) {
+        fragments.awaitSubmitted(); // operations are executed one after the other
         copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
         fragments.completed(id);
       } else {

@@ -279,10 +279,11 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /** Publishes all staged messages to the receiver. */
   @Override
   protected void publish() {
-    messages += producer.messagesUnpublished();
+    int count = producer.messagesUnpublished();
+    int asleep = producer.publish();
+    messages += count;
     bytes += bytesUnpublished;
     bytesUnpublished = 0;
-    int asleep = producer.publish();
     if (asleep != 0) {
       wakeReceiver(asleep);
     }

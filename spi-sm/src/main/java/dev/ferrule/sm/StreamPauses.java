@@ -4,7 +4,7 @@ package dev.ferrule.sm;
 /**
  * Keeps the receiver of a stream at a distance from the sender. A receiver that is level with the
  * sender takes each cache line away while the sender is filling it, and then both wait for lines
- * most of the time. If the receiver pauses for 15 microseconds whenever it has caught up, the
+ * most of the time. If the receiver pauses for some microseconds whenever it has caught up, the
  * sender fills many lines undisturbed, and the receiver reads them at memory speed.
  *
  * <p>Pauses continue as long as each brings many messages. They are tried again after some
@@ -13,23 +13,41 @@ package dev.ferrule.sm;
  */
 class StreamPauses {
 
-  private static final long PAUSE_NANOS = 15_000;
+  private static final long LONGEST_NANOS = 15_000;
+  private static final long SHORTEST_NANOS = 3_000;
 
-  /** A stream brings at least so many messages in a pause: three million in a second. */
-  private static final int MANY = 48;
+  /** The sender of a stream should not fill the ring in a pause: it writes up to 70 GB/s. */
+  private static final long RING_BYTES_PER_NANO = 70;
+
+  /** A stream brings at least a message in so many nanoseconds: three million in a second. */
+  private static final int NANOS_PER_MESSAGE = 312;
 
   private static final int FIRST_TRIAL = 64; // messages
   private static final int LAST_TRIAL = 1 << 20;
 
+  private final long pauseNanos;
+  private final long many; // messages that a stream brings in a pause
+
   private long messages; // since the last pause
   private boolean pausing;
+  private boolean drained; // whether the last poll has left no message
   private int nextTrial = FIRST_TRIAL;
 
-  /** Counts messages, or pauses after a poll without any. */
-  final void idle(int count) {
-    if (count > 0) {
-      messages += count;
-    } else {
+  /** Creates the pauses of a receiver from rings of so many bytes. */
+  StreamPauses(long ringBytes) {
+    pauseNanos = Math.clamp(ringBytes / RING_BYTES_PER_NANO, SHORTEST_NANOS, LONGEST_NANOS);
+    many = pauseNanos / NANOS_PER_MESSAGE;
+  }
+
+  /** Called after a poll with such a limit. */
+  final void polled(int count, int limit) {
+    messages += count;
+    drained = count < limit;
+  }
+
+  /** Pauses if the last poll has left no message. */
+  final void idle() {
+    if (drained) {
       caughtUp();
     }
   }
@@ -40,7 +58,7 @@ class StreamPauses {
 
   /** Called when the receiver has found no message. */
   final void caughtUp() {
-    if (messages < (pausing ? MANY : nextTrial)) {
+    if (messages < (pausing ? many : nextTrial)) {
       if (pausing) {
         pausing = false;
         nextTrial = Math.min(LAST_TRIAL, 2 * nextTrial);
@@ -50,7 +68,7 @@ class StreamPauses {
     nextTrial = pausing ? FIRST_TRIAL : nextTrial;
     pausing = true;
     messages = 0;
-    long end = now() + PAUSE_NANOS;
+    long end = now() + pauseNanos;
     while (now() - end < 0) {
       Thread.onSpinWait();
     }

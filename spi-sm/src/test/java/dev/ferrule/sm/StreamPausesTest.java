@@ -11,7 +11,7 @@ class StreamPausesTest {
   private int pauses;
 
   private final StreamPauses subject =
-      new StreamPauses() {
+      new StreamPauses(16 << 20) {
         @Override
         long now() {
           now += 1_000;
@@ -22,8 +22,8 @@ class StreamPausesTest {
   /** Receives messages until there is none; returns whether a pause followed. */
   private boolean receive(int messages) {
     long before = now;
-    subject.idle(messages);
-    subject.idle(0);
+    subject.polled(messages, Integer.MAX_VALUE);
+    subject.idle();
     boolean paused = now > before;
     if (paused) {
       assertThat(now - before)
@@ -64,6 +64,28 @@ class StreamPausesTest {
     assertThat(receive(100)).as("a stream").isTrue();
     assertThat(receive(0)).as("its end").isFalse();
     assertThat(receive(130)).as("another").isTrue();
+  }
+
+  @Test
+  void aPauseIsShorterThanASenderNeedsToFillASmallRing() {
+    StreamPauses small =
+        new StreamPauses(64 << 10) {
+          @Override
+          long now() {
+            now += 100;
+            return now;
+          }
+        };
+    small.polled(100, Integer.MAX_VALUE);
+    small.idle();
+    assertThat(now).isBetween(3_000L, 4_000L);
+  }
+
+  @Test
+  void aPollThatHasReachedItsLimitIsNotFollowedByAPause() {
+    subject.polled(1_000, 1_000);
+    subject.idle();
+    assertThat(now).isZero();
   }
 
   @Test

@@ -224,8 +224,9 @@ public final class ClientHandshake implements AutoCloseable {
    * @param accepted the server's answer
    */
   public synchronized void confirm(Accepted accepted) {
-    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId());
-    endpoint.send(confirmed, server);
+    HandshakeMessage acknowledgement = new HandshakeMessage(Type.ACK, id, accepted.serverId());
+    endpoint.send(acknowledgement, server);
+    confirmed = acknowledgement; // not before, as close would then not cancel
     endpoint.established(id);
   }
 

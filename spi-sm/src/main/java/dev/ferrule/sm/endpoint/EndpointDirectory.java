@@ -34,12 +34,15 @@ final class EndpointDirectory {
   private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
 
   /** Those of this process, to be removed when the JVM exits in an orderly way. */
-  private static final Set<EndpointDirectory> CLAIMED = ConcurrentHashMap.newKeySet();
+  private static final class Claimed {
 
-  static {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(() -> CLAIMED.forEach(EndpointDirectory::remove), "ferrule-sm shutdown"));
+    static final Set<EndpointDirectory> ALL = ConcurrentHashMap.newKeySet();
+
+    static {
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(() -> ALL.forEach(EndpointDirectory::remove), "ferrule-sm shutdown"));
+    }
   }
 
   private static final int ATTEMPTS = 100;
@@ -60,7 +63,7 @@ final class EndpointDirectory {
     this.address = address;
     this.path = address.directory();
     this.lock = lock;
-    CLAIMED.add(this);
+    Claimed.ALL.add(this);
   }
 
   /**
@@ -270,7 +273,7 @@ final class EndpointDirectory {
   /** Removes the endpoint. Files that cannot be removed stay until they are reclaimed. */
   void remove() {
     // only once: after the first removal, the address may belong to another process
-    if (CLAIMED.remove(this)) {
+    if (Claimed.ALL.remove(this)) {
       remove(path, lock);
     }
   }

@@ -381,7 +381,7 @@ class RecordWriter {
     RingSteps.reached(RingStep.RECORD_STAGED);
   }
 
-  /** Keeps the first header for {@link #publish}; later ones are stored at once. */
+  /** Keeps the first header for {@link #publishRecords}; later ones are stored at once. */
   private void note(long position, long header) {
     if (first == NOWHERE) {
       first = position;

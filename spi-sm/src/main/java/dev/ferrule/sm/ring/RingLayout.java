@@ -145,8 +145,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     }
   }
 
-  /** Returns the number of bytes of records in the ring, a power of two. */
-  int capacity() {
+  /** {@return the number of bytes of records in the ring, a power of two} */
+  public int capacity() {
     return 1 << ringShift;
   }
 

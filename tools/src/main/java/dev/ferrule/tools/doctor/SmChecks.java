@@ -83,7 +83,7 @@ final class SmChecks {
           SHARED_MEMORY,
           sizes
               + "; this is the default of containers, enough for a few connections with"
-              + " the default options (8.5 MiB each; a smaller maxMessage takes less)",
+              + " the default options (10.1 MiB each; a smaller maxMessage takes less)",
           "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
               + " Memory on "
               + DIRECTORY);
