@@ -196,6 +196,10 @@ public abstract class NewSenderContract extends Contract {
     assertThatThrownBy(() -> sender.tryClaim(1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.sendAsync(claimed)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(claimed::abort).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(sender::staged).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(sender::flush).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.isComplete(1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.await(1)).isInstanceOf(IllegalStateException.class);
     pair.client().sender().send(message(1, 0));
     checker.receiveUpTo(2, pair.server());
     assertThat(pair.client().counters().messagesSent()).isEqualTo(2);

@@ -87,6 +87,11 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   @Override
   protected void checkOpen() {
     connection.checkOpen();
+    checkNotClosed();
+  }
+
+  /** Another sender may use the ring since then. */
+  private void checkNotClosed() {
     if (closed) {
       throw new IllegalStateException("the sender is closed");
     }
@@ -292,6 +297,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public int staged() {
+    checkNotClosed();
     return producer.messagesUnpublished();
   }
 
@@ -302,12 +308,14 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public boolean isComplete(long id) {
+    checkNotClosed();
     checkId(id);
     return id <= messages;
   }
 
   @Override
   public void await(long id) {
+    checkNotClosed();
     checkId(id);
     if (id > messages) {
       flush();

@@ -236,6 +236,7 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   public int staged() {
+    checkNotClosed();
     return outbox.staged();
   }
 
