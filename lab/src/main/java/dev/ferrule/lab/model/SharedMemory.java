@@ -14,9 +14,7 @@ public record SharedMemory(long maxMessage, int ring) {
   private static final int RECORDS_FOR_RELEASE = 128; // bytes
   private static final int LONGEST_INLINE = 4096;
   private static final int HEADER = 8;
-  private static final int LINE = 64;
   private static final int MESSAGES_IN_BUFFER = 4;
-  private static final int SHARED_MESSAGES_IN_BUFFER = 16;
   private static final long LEAST_BUFFER = 64 << 10;
   private static final long MOST_BUFFER = 1L << 30;
   private static final long RMA = 20 << 10;
@@ -37,12 +35,11 @@ public record SharedMemory(long maxMessage, int ring) {
 
   /**
    * {@return the size in bytes of the payload lines of one direction, for messages that are not
-   * inline} If all are inline, the lines are for those of several sending threads.
+   * inline; a page if all are}
    */
   public long bufferBytes() {
     if (maxMessage <= longestInline()) {
-      long lines = (maxMessage + LINE - 1) / LINE;
-      return Math.max(PAGE, pages(SHARED_MESSAGES_IN_BUFFER * lines * LINE));
+      return PAGE;
     }
     return pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }

@@ -72,10 +72,10 @@ class PredictionTest {
   /** The table of docs/sm.md, The ring. */
   @Test
   void inASmallRingFewerMessagesAreInline() {
-    assertThat(new SharedMemory(504, 4 << 10).bufferBytes()).isEqualTo(8 << 10);
+    assertThat(new SharedMemory(504, 4 << 10).bufferBytes()).isEqualTo(4 << 10);
     assertThat(new SharedMemory(505, 4 << 10).bufferBytes()).isEqualTo(64 << 10);
-    assertThat(new SharedMemory(2040, 16 << 10).bufferBytes()).isEqualTo(32 << 10);
-    assertThat(new SharedMemory(4096, 256 << 10).bufferBytes()).isEqualTo(64 << 10);
+    assertThat(new SharedMemory(2040, 16 << 10).bufferBytes()).isEqualTo(4 << 10);
+    assertThat(new SharedMemory(4096, 256 << 10).bufferBytes()).isEqualTo(4 << 10);
     assertThat(new SharedMemory(4097, 256 << 10).bufferBytes()).isEqualTo(64 << 10);
   }
 
@@ -119,9 +119,9 @@ class PredictionTest {
 
   /** The table of docs/sm.md, Memory, and 20 KiB for remote memory access in each direction. */
   @ParameterizedTest
-  @CsvSource({"256, 272", "2048, 300", "4096, 332", "16384, 332", "65536, 524", "1048576, 4364"})
+  @CsvSource({"256, 1064", "4096, 1064", "16384, 1124", "65536, 1316", "1048576, 5156"})
   void connectionsOverSharedMemoryOccupyWhatIsDocumented(long maxMessage, long kibEachWay) {
-    assertThat(new SharedMemory(maxMessage, 256 << 10).bytes(3))
+    assertThat(new SharedMemory(maxMessage, 1 << 20).bytes(3))
         .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
   }
 }

@@ -23,7 +23,6 @@ final class SmChecks {
   private static final String SHARED_MEMORY = "shared memory";
   private static final Path DIRECTORY = Path.of("/dev/shm");
   private static final long RAMFS_MAGIC = 0x858458f6L;
-  private static final long SMALL_BYTES = 64L << 20;
   private static final long LITTLE_FREE_BYTES = 32L << 20;
   private static final double MEBIBYTE = 1 << 20;
 
@@ -78,16 +77,6 @@ final class SmChecks {
             DIRECTORY,
             found.size() / MEBIBYTE,
             found.free() / MEBIBYTE);
-    if (found.size() <= SMALL_BYTES) {
-      return Finding.warn(
-          SHARED_MEMORY,
-          sizes
-              + "; this is the default of containers, enough for a few connections with"
-              + " the default options (10.1 MiB each; a smaller maxMessage takes less)",
-          "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
-              + " Memory on "
-              + DIRECTORY);
-    }
     return found.free() < LITTLE_FREE_BYTES
         ? Finding.warn(
             SHARED_MEMORY,
