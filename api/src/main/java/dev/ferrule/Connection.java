@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point-to-point connection between two programs. It carries whole messages in order, from a
- * {@link Sender} on one side to a {@link Receiver} on the other.
+ * A point-to-point connection between two programs. It carries whole messages, from a {@link
+ * Sender} on one side, in its order, to a {@link Receiver} on the other.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-connection"))) {

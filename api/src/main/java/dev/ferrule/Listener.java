@@ -62,8 +62,7 @@ public interface Listener extends AutoCloseable {
 
   /**
    * Waits for the next client and accepts it. Skips clients that give up before they are accepted,
-   * and those that violate the protocol or announce more than this side permits; these receive a
-   * reason.
+   * and those that violate the protocol or announce more than this side permits; they get a reason.
    *
    * @return the connection, ready for messages
    * @throws ResourceExhaustedException if the system lacks a resource for another connection, or a

@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
  * by the peer's device. Completion does not mean that the peer's program has read the message. When
  * the connection ends, incomplete ids fail.
  *
- * <p><b>Order:</b> messages arrive in the order in which they were sent, regardless of the order of
- * claims. Several regions may be claimed at once. A claim reserves everything that its send needs,
- * so sending a region never waits.
+ * <p><b>Order:</b> messages of one Sender arrive in the order of its sends, regardless of that of
+ * claims. Between Senders there is none: send by one of them what must stay in order. Several
+ * regions may be claimed at once. A claim reserves all that its send needs, which never waits.
  *
  * <p><b>Batches:</b> {@link #stage(MemorySegment)} and {@link #stage(SendRegion)} prepare a
  * message; {@link #flush} sends all staged messages together. This costs less than sending them one

@@ -18,6 +18,7 @@ import dev.ferrule.support.Waiter;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -148,30 +149,26 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public ReceiveRegion receive() {
-    check();
-    while (true) {
-      ReceiveRegion message = take();
-      if (message != null) {
-        pauses.received(1);
-        return message;
-      }
-      pauses.caughtUp();
-      ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
-      waiter.await(this, Deadlines.NEVER);
-    }
+    return receiveWithin(null);
   }
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
+    return receiveWithin(Objects.requireNonNull(timeout));
+  }
+
+  private ReceiveRegion receiveWithin(@Nullable Duration timeout) {
     check();
-    long deadline = Deadlines.after(timeout);
+    long deadline = timeout == null ? Deadlines.NEVER : Deadlines.after(timeout);
     while (true) {
       ReceiveRegion message = take();
       if (message != null) {
+        pauses.received();
         return message;
       }
-      if (timeout.isPositive()) {
-        ReadinessDescriptor.raise(readiness); // as in receive
+      if (timeout == null || timeout.isPositive()) {
+        pauses.caughtUp();
+        ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
       }
       if (!waiter.await(this, deadline)) {
         ReadinessDescriptor.foundNothing(readiness);

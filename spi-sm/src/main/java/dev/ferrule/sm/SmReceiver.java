@@ -224,7 +224,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         throw new OperationTimeoutException(
             connection.uri(), "receive timed out: no message arrived", null);
       }
-      pauses.received(1);
+      pauses.received();
       return take();
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // from a send; compiled code throws it late

@@ -52,8 +52,9 @@ class StreamPauses {
     }
   }
 
-  final void received(int count) {
-    messages += count;
+  /** Called after a message was received in another way than by a poll. */
+  final void received() {
+    messages++;
   }
 
   /** Called when the receiver has found no message. */
