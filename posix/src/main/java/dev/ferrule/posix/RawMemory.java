@@ -26,6 +26,9 @@ public final class RawMemory {
    */
   private static final int SMALL = 2 * Long.BYTES;
 
+  private static final int ZEROS_SIZE = 2048; // stays in the first-level cache
+  private static final MemorySegment ZEROS = Arena.global().allocate(ZEROS_SIZE, 64);
+
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -84,6 +87,18 @@ public final class RawMemory {
     }
     for (int at = 0; at < length; at++) {
       ALL.set(BYTE, address + at, source.get(BYTE, offset + at));
+    }
+  }
+
+  /**
+   * Fills memory with zeros, without the slice that MemorySegment.fill would need.
+   *
+   * @param address the address
+   * @param length the number of bytes
+   */
+  public static void clear(long address, long length) {
+    for (long at = 0; at < length; at += ZEROS_SIZE) {
+      MemorySegment.copy(ZEROS, 0, ALL, address + at, Math.min(length - at, ZEROS_SIZE));
     }
   }
 

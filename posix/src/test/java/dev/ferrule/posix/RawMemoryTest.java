@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RawMemoryTest {
 
@@ -99,6 +100,20 @@ class RawMemoryTest {
     for (int length = 1; length <= MAX_LENGTH; length++) {
       int size = length;
       assertThatThrownBy(() -> copy(source, 0, size)).isInstanceOf(WrongThreadException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 8, 72, 2_047, 2_048, 2_049, 10_000})
+  void shouldClearAllBytesAndNoMore(long length) {
+    MemorySegment memory = Arena.ofAuto().allocate(length + 2 * MARGIN);
+    memory.fill(UNTOUCHED);
+
+    RawMemory.clear(memory.address() + MARGIN, length);
+
+    for (long at = 0; at < memory.byteSize(); at++) {
+      boolean isCleared = at >= MARGIN && at < MARGIN + length;
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, at)).isEqualTo(isCleared ? 0 : UNTOUCHED);
     }
   }
 

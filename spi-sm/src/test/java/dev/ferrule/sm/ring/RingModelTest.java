@@ -132,7 +132,7 @@ class RingModelTest {
           (buffer, offset, length) ->
               assertThat(buffer.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE))
                   .isEqualTo(published.remove()),
-          1 + random.nextInt(3));
+          1 + random.nextInt(12));
     }
     boolean found = rings.consumer.next();
     assertThat(found).isEqualTo(!published.isEmpty());

@@ -50,7 +50,7 @@ class RingTest {
   @CsvSource({"0, 511", "1, 255", "8, 255", "9, 170", "56, 63", "57, 56"})
   void shouldPutMessagesSideBySide(int length, int inARing) {
     Rings rings = new Rings(new RingLayout(12, 0, 252), true);
-    for (int lap = 0; lap < 10; lap++) {
+    for (int round = 0; round < 20; round++) {
       int sent = 0;
       while (rings.send(Rings.message(length, sent))) {
         sent++;
@@ -279,6 +279,25 @@ class RingTest {
     rings.consumer.endHold();
     rings.consumer.acknowledge();
     assertThat(rings.producer.isAnythingOut()).isFalse();
+  }
+
+  /** Otherwise the sender's processor waits for each of their cache lines. */
+  @Test
+  void shouldClearTheRecordsOfAStream() {
+    Rings rings = new Rings(LAYOUT, true);
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < 50; i++) {
+        assertThat(rings.send(Rings.message(20, i + 1))).isTrue();
+      }
+
+      assertThat(rings.consumer.pollInline((buffer, offset, length) -> {}, 50)).isEqualTo(50);
+
+      MemorySegment records = rings.producer.records();
+      assertThat(records.mismatch(MemorySegment.ofArray(new byte[LAYOUT.capacity()])))
+          .as("the first byte that is not zero")
+          .isEqualTo(-1);
+      rings.consumer.acknowledge();
+    }
   }
 
   @Test
