@@ -16,7 +16,6 @@ import dev.ferrule.support.Waiter;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -24,20 +23,16 @@ import org.jspecify.annotations.Nullable;
  * The receiving half: receives, polls and frees, over {@link RingConsumer}s that handle the layout
  * of messages in shared memory, one for each of the peer's senders. They take turns.
  */
-final class SmReceiver implements Receiver, Waiter.Condition {
-
-  private static final int REGIONS_AT_ONCE = 64;
+final class SmReceiver implements Receiver {
 
   private final SmConnection connection;
   private final ReceivedRings rings;
   private final ReceiverSleep sleep;
   private final StreamPauses pauses;
   private final Waiter waiter;
-  private final int maxRegions;
+  private final Waiter.Condition message;
+  private final ReceiveRegions regions;
   private final boolean fences;
-
-  private SmReceiveRegion[] idle = {}; // a stack: the most recently used one is the warmest
-  private int idleCount;
 
   private final ReceiverOwnership ownership = new ReceiverOwnership();
   private RingConsumer found; // the one that has found a message
@@ -52,7 +47,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.sleep = rings.sleep();
     this.found = rings.first();
     this.waiter = waiter;
-    this.maxRegions = rings.maxRegions();
+    this.message = new MessageCondition(this, sleep);
+    this.regions = new ReceiveRegions(this, rings.maxRegions());
     this.pauses = new StreamPauses(rings.ringBytes());
     this.fences = sleep.fences();
   }
@@ -97,12 +93,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * already hold the maximum number of regions.
    */
   boolean mayTake() {
-    return !holdsAll() && mayHaveNext();
+    return !regions.areAllHeld() && mayHaveNext();
   }
 
   /** Returns whether the program holds the maximum number of regions. */
   boolean holdsAll() {
-    return idleCount == 0 && idle.length == maxRegions;
+    return regions.areAllHeld();
   }
 
   /**
@@ -183,9 +179,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    */
   void disarmForListener() {
     if (ownership.begin()) {
-      disarm();
+      message.disarm();
       ownership.end();
     }
+  }
+
+  /** Returns whether a requested wake-up is pending. */
+  boolean isArmed() {
+    return message.isArmed();
   }
 
   @Override
@@ -277,7 +278,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       pauses.caughtUp();
       ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
     }
-    return waiter.await(this, timeout == null ? Deadlines.NEVER : Deadlines.after(timeout));
+    return waiter.await(message, timeout == null ? Deadlines.NEVER : Deadlines.after(timeout));
   }
 
   /**
@@ -324,8 +325,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   /** Returns whether there is a message; throws if there will never be one again. */
-  @Override
-  public boolean isReady() {
+  boolean isReady() {
     if (hasNext()) {
       return true;
     }
@@ -361,12 +361,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Passes the found message to the program. */
   private SmReceiveRegion take() {
-    SmReceiveRegion region = idle[idleCount - 1];
+    SmReceiveRegion region = regions.next();
     RingConsumer ring = found;
     region.lend(ring);
     VarHandle.loadLoadFence();
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
-    idleCount--;
+    regions.taken();
     ring.advance();
     sleep.received(1);
     rings.acknowledge(ring);
@@ -375,26 +375,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private void checkRegions() {
     checkNotPolling();
-    if (idleCount == 0) {
-      addRegions();
-    }
-  }
-
-  private void addRegions() {
-    connection.checkNotReleased();
-    if (idle.length == maxRegions) {
-      throw new IllegalStateException(
-          "the program holds all "
-              + maxRegions
-              + " regions; free some before receiving more, or raise the option"
-              + " ring");
-    }
-    int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
-    InlineMemory[] more = InlineMemory.allocate(count);
-    idle = Arrays.copyOf(idle, idle.length + count);
-    for (InlineMemory inline : more) {
-      idle[idleCount++] = new SmReceiveRegion(this, inline);
-    }
+    regions.check();
   }
 
   @Override
@@ -405,7 +386,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.receiving().begin();
     try {
       region.takeBack();
-      idle[idleCount++] = region;
+      regions.putBack(region);
       if (region.release()) {
         connection.wakePeer();
       }
@@ -413,58 +394,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     } finally {
       connection.receiving().end();
     }
-  }
-
-  @Override
-  public void arm() {
-    sleep.arm(!Thread.currentThread().isVirtual());
-    Reference.reachabilityFence(this);
-  }
-
-  @Override
-  public boolean isSure() {
-    return sleep.isSure();
-  }
-
-  /**
-   * A platform thread sleeps on its flag in the ring, where the peer wakes it by one system call.
-   */
-  @Override
-  public void block(long nanos) {
-    if (Thread.currentThread().isVirtual()) {
-      Waiter.Condition.super.block(nanos);
-    } else {
-      sleep.await(nanos);
-      Reference.reachabilityFence(this);
-    }
-  }
-
-  @Override
-  public void unblock(Thread sleeper) {
-    if (sleeper.isVirtual()) {
-      Waiter.Condition.super.unblock(sleeper);
-    } else {
-      sleep.end();
-      Reference.reachabilityFence(this);
-    }
-  }
-
-  @Override
-  public boolean isArmed() {
-    boolean result = sleep.isArmed();
-    Reference.reachabilityFence(this);
-    return result;
-  }
-
-  @Override
-  public void disarm() {
-    sleep.disarm();
-    Reference.reachabilityFence(this);
-  }
-
-  @Override
-  public RuntimeException interrupted() {
-    return connection.interrupted("receive");
   }
 
   void wake() {

@@ -18,8 +18,9 @@ import java.nio.file.Path;
  * from the reader spinning on it.
  *
  * <p>A record is a header of 8 bytes and a payload, rounded up to 8. One release store of the
- * header publishes it. The receiver acknowledges every eighth of the ring. There is no validation
- * beyond what protects the process from a crash, no wake-up and no close.
+ * header publishes it. The receiver acknowledges every eighth of the ring; that of a stream clears
+ * it before, as {@code sm} does. There is no validation beyond what protects the process from a
+ * crash, no wake-up and no close.
  *
  * <p>Each round begins at the start of the rings. A header holds the message's number, which
  * continues from round to round, and is negative, which no word of a payload is: neither the
@@ -30,14 +31,14 @@ import java.nio.file.Path;
  */
 final class BareRing implements AutoCloseable {
 
-  /** The maximum payload: the ring holds three of them. */
+  /** The maximum payload: the ring holds many of them. */
   static final int MAX_PAYLOAD = 64 << 10;
 
   /** Offset of the rings in the file: after the page of the {@link CacheLine}. */
   static final long FILE_OFFSET = 4096;
 
-  /** The length of each ring, which holds contiguous records. */
-  static final int RING_BYTES = 256 << 10;
+  /** The length of each ring, which holds contiguous records: the default of {@code sm}. */
+  static final int RING_BYTES = 1 << 20;
 
   private static final long ACKNOWLEDGED_BY_SERVER = 0;
   private static final long ACKNOWLEDGED_BY_CLIENT = 1024;
@@ -249,6 +250,7 @@ final class BareRing implements AutoCloseable {
     long end = begin + (long) capacity(size) * stride;
     long step = acknowledgedAtOnce(size);
     long record = begin;
+    long cleared = begin;
     long number = received;
     long last = number + count;
     long acknowledged = number;
@@ -259,8 +261,11 @@ final class BareRing implements AutoCloseable {
         wrong++;
       }
       number++;
-      record = record + stride == end ? begin : record + stride;
-      if (number - acknowledged >= step) {
+      record += stride;
+      if (number - acknowledged >= step || record == end) {
+        RawMemory.clear(cleared, record - cleared);
+        record = record == end ? begin : record;
+        cleared = record;
         acknowledged = number;
         WORD.setRelease(ALL, acknowledgement, acknowledged);
       }
