@@ -380,7 +380,7 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: sm_echo PATH/PID/ID\n");
     return 2;
   }
-  struct direction in = {0}, out = {0}, in_lane, out_lane;
+  struct direction in = {0}, out = {0}, in_lane = {0}, out_lane = {0};
   incoming = &in;
   make_endpoint(arguments[1]);
   int memory = make_memory(&in);
@@ -395,8 +395,9 @@ int main(int count, char **arguments) {
     int closed = __atomic_load_n(u32(&in, SENDER_CLOSED), __ATOMIC_ACQUIRE);
     int found = echo(&in, &out);
     if (__atomic_load_n(u64(&in, SENDER_LANES), __ATOMIC_ACQUIRE) & 1) {
-      if (!(*u64(&out, SENDER_LANES) & 1)) __atomic_fetch_or(u64(&out, SENDER_LANES), 1, __ATOMIC_SEQ_CST);
-      found |= echo(&in_lane, &out_lane);
+      int lanes = *u32(&out, LANES_AT); /* with none, the answer goes back in the first ring */
+      if (lanes && !(*u64(&out, SENDER_LANES) & 1)) __atomic_fetch_or(u64(&out, SENDER_LANES), 1, __ATOMIC_SEQ_CST);
+      found |= echo(&in_lane, lanes ? &out_lane : &out);
     }
     if (closed && !found) break; /* all rings were empty after the last message of each */
     answer_keepalives();

@@ -79,12 +79,11 @@ public interface Receiver {
   int poll(MessageHandler handler, int limit);
 
   /**
-   * Pauses for some microseconds, or not at all: in a stream over shared memory, a receiver that is
-   * level with the sender takes each cache line away while it is written, and both are slower.
-   *
-   * @param messages the number of messages that the last poll has returned
+   * Pauses for at most 15 µs, by spinning, or not at all: in a stream over shared memory, a
+   * receiver that is level with the sender takes each cache line away while it is written, and both
+   * are slower. To be called after each {@link #poll} or {@link #tryReceive}.
    */
-  default void idle(int messages) {}
+  default void idle() {}
 
   /**
    * Frees a received region, in any order; the peer may then overwrite it. Does not wait. Does

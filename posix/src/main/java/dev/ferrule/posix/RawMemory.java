@@ -27,7 +27,7 @@ public final class RawMemory {
   private static final int SMALL = 2 * Long.BYTES;
 
   private static final int ZEROS_SIZE = 2048; // stays in the first-level cache
-  private static final MemorySegment ZEROS = Arena.global().allocate(ZEROS_SIZE, 64);
+  private static final MemorySegment ZEROS = Arena.global().allocate(ZEROS_SIZE, 64).asReadOnly();
 
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;

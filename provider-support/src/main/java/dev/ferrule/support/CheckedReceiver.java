@@ -59,10 +59,10 @@ final class CheckedReceiver implements Receiver {
   }
 
   @Override
-  public void idle(int messages) {
+  public void idle() {
     use.begin();
     try {
-      receiver.idle(messages);
+      receiver.idle();
     } finally {
       use.end();
     }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   /** Maximum number of messages polled from a connection before the next one is polled. */
-  private static final int TURN = 8;
+  private static final int TURN = 8; // so many make a stream, see RecordReader
 
   private final SmListener listener;
   private final Waiter waiter;
@@ -255,7 +255,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   }
 
   @Override
-  public void idle(int messages) {
+  public void idle() {
     pauses.idle();
   }
 

@@ -257,7 +257,7 @@ final class SmReceiver implements Receiver {
   }
 
   @Override
-  public void idle(int messages) {
+  public void idle() {
     pauses.idle();
   }
 

@@ -35,6 +35,12 @@ class StreamPausesTest {
   }
 
   @Test
+  void aPollItselfNeverPauses() {
+    subject.polled(1 << 20, Integer.MAX_VALUE);
+    assertThat(now).isZero();
+  }
+
+  @Test
   void aStreamPausesWheneverTheReceiverHasCaughtUp() {
     assertThat(receive(1_000)).isTrue();
     for (int i = 0; i < 1_000; i++) {

@@ -18,7 +18,10 @@ import java.lang.foreign.MemorySegment;
  */
 class RecordReader {
 
-  /** So many messages in one poll are those of a stream, and no reply is waiting. */
+  /**
+   * A poll of so many messages is treated as part of a stream, in which no reply waits for it. At
+   * most the number that a listener's receiver takes from a connection at a time.
+   */
   private static final int MANY = 8;
 
   final long ring; // the address
@@ -208,7 +211,7 @@ class RecordReader {
       usualHeader = usual;
       messages += count;
       bytes += payload;
-      if (count >= MANY) {
+      if (count >= MANY && !stopped) { // otherwise the connection is being closed
         clear(start & mask, at - start);
       }
       RingSteps.reached(RingStep.RECEIVER_TAKEN);

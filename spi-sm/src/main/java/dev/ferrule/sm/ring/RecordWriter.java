@@ -91,13 +91,18 @@ class RecordWriter {
    */
   boolean reserveRecord(int size) {
     directLimit = 0;
-    if (tail + pledged() + size > limit && !makeRoom(size)) {
+    if (tail + pledged() + size > contiguous() && !makeRoom(size)) {
       return false;
     }
     longest = reserved == 0 ? size : Math.max(longest, size);
     reserved += size;
     RingSteps.reached(RingStep.SENDER_RESERVED);
     return true;
+  }
+
+  /** Returns the limit, as if a region claimed at the tail were no barrier: it is pledged twice. */
+  private long contiguous() {
+    return claimed == (tail & mask) ? limitBefore : limit;
   }
 
   /**

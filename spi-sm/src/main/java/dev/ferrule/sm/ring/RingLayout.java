@@ -17,7 +17,8 @@ import java.util.Optional;
  *         768   receiver's second line: asleep                          written by the receiver
  *         4096  release ring: a 4-byte entry for each freed run         written by the receiver
  *         ...   records: a header of 8 bytes each, and the payload of   written by the sender
- *               an inline message
+ *               an inline message                                       (the receiver may clear
+ *                                                                       what it has consumed)
  * lines         payload lines of 64 bytes                               written by the sender
  * </pre>
  *

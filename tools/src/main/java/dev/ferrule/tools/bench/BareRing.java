@@ -19,8 +19,8 @@ import java.nio.file.Path;
  *
  * <p>A record is a header of 8 bytes and a payload, rounded up to 8. One release store of the
  * header publishes it. The receiver acknowledges every eighth of the ring; that of a stream clears
- * it before, as {@code sm} does. There is no validation beyond what protects the process from a
- * crash, no wake-up and no close.
+ * it before, as {@code sm} does, if messages are short. There is no validation beyond what protects
+ * the process from a crash, no wake-up and no close.
  *
  * <p>Each round begins at the start of the rings. A header holds the message's number, which
  * continues from round to round, and is negative, which no word of a payload is: neither the
@@ -33,6 +33,9 @@ final class BareRing implements AutoCloseable {
 
   /** The maximum payload: the ring holds many of them. */
   static final int MAX_PAYLOAD = 64 << 10;
+
+  /** With longer payloads, a stream is slower if its receiver clears them. */
+  private static final int MAX_CLEARED = 4096;
 
   /** Offset of the rings in the file: after the page of the {@link CacheLine}. */
   static final long FILE_OFFSET = 4096;
@@ -263,7 +266,9 @@ final class BareRing implements AutoCloseable {
       number++;
       record += stride;
       if (number - acknowledged >= step || record == end) {
-        RawMemory.clear(cleared, record - cleared);
+        if (size <= MAX_CLEARED) {
+          RawMemory.clear(cleared, record - cleared);
+        }
         record = record == end ? begin : record;
         cleared = record;
         acknowledged = number;

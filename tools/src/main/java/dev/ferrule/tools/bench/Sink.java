@@ -39,7 +39,7 @@ final class Sink implements MessageHandler {
         receiver.free(message);
       }
       if (spin) {
-        receiver.idle(polled);
+        receiver.idle();
       }
     }
     return reply();

@@ -126,7 +126,7 @@ final class FerruleTransport extends TransportUnderTest {
     @Override
     public int poll(int limit) {
       int taken = receiver.poll(this, limit);
-      receiver.idle(taken);
+      receiver.idle();
       if (taken == 0 && waits) {
         receiveOne();
         return 1;
