@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -48,7 +50,7 @@ final class StepRunner {
     for (DiagnosticStep step : steps) {
       StatusLine.onTerminal().show("running: " + step.text());
       report.begin(step);
-      StepResult result = isInstalled(step.program()) ? execute(step) : absent(step);
+      StepResult result = find(step.program()).isPresent() ? execute(step) : absent(step);
       if (Guarded.exiting()) {
         throw new ToolException(ExitCode.FAILED, "interrupted"); // the signal has ended the step
       }
@@ -66,9 +68,11 @@ final class StepRunner {
         step.program() + " is not installed (package " + step.packageName() + ")");
   }
 
-  private static boolean isInstalled(String program) {
+  private static Optional<Path> find(String program) {
     return Stream.of(searchPath().split(File.pathSeparator))
-        .anyMatch(folder -> Files.isExecutable(Path.of(folder).resolve(program)));
+        .map(folder -> Path.of(folder).resolve(program))
+        .filter(Files::isExecutable)
+        .findFirst();
   }
 
   private static String searchPath() {
@@ -78,8 +82,11 @@ final class StepRunner {
   }
 
   private StepResult execute(DiagnosticStep step) {
+    List<String> command = new ArrayList<>(step.command());
+    // The JDK would search only the path of this process.
+    find(command.get(0)).ifPresent(program -> command.set(0, program.toString()));
     ProcessBuilder builder =
-        new ProcessBuilder(step.command())
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectInput(new File("/dev/null"))
             .redirectOutput(ProcessBuilder.Redirect.appendTo(report.file().toFile()));
