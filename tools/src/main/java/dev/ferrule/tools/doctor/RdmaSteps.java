@@ -32,8 +32,8 @@ final class RdmaSteps {
     return List.of(
         DiagnosticStep.ferrule("latency sendrecv", "latency" + sendrecv + " --size 64,4KiB"),
         DiagnosticStep.ferrule("latency magicring", "latency" + magicring + " --size 64,4KiB"),
-        DiagnosticStep.ferrule("bandwidth sendrecv", "bandwidth" + sendrecv + twoSizes),
-        DiagnosticStep.ferrule("bandwidth magicring", "bandwidth" + magicring + twoSizes),
+        DiagnosticStep.ferrule("rate sendrecv", "bandwidth" + sendrecv + twoSizes),
+        DiagnosticStep.ferrule("rate magicring", "bandwidth" + magicring + twoSizes),
         DiagnosticStep.ferrule("rma sendrecv", "rma" + sendrecv + twoSizes),
         DiagnosticStep.ferrule("shared receives", "latency" + sendrecv + " --size 64 --srq"),
         DiagnosticStep.ferrule(

@@ -82,14 +82,19 @@ class RdmaStepsTest {
         .containsExactly(
             "latency sendrecv",
             "latency magicring",
-            "bandwidth sendrecv",
-            "bandwidth magicring",
+            "rate sendrecv",
+            "rate magicring",
             "rma sendrecv",
             "shared receives",
             "wait=block",
             "ib_send_lat",
             "ib_send_bw",
             "ib_write_lat");
+  }
+
+  @Test
+  void theNamesFitIntoTheirColumn() {
+    assertThat(RdmaSteps.on(ROCE)).allMatch(step -> step.name().length() <= 18);
   }
 
   @Test
