@@ -2,6 +2,7 @@
 package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
@@ -9,10 +10,16 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.Ferrule;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.tools.support.ExitCode;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ProvidersAndDoctorTest {
+
+  @TempDir private Path folder;
 
   @Test
   void providersListsEveryProviderWithEveryOption() {
@@ -87,6 +94,38 @@ class ProvidersAndDoctorTest {
     Run run = Run.of("doctor");
     assertThat(run.out().lines())
         .allMatch(line -> line.matches("(ok|warn|missing) +[^ ].*|  +fix: .*"));
+  }
+
+  @Test
+  void doctorReportsOnRdmaWithoutADevice() throws IOException {
+    assumeThat(Path.of("/sys/class/infiniband"))
+        .as("this machine has an RDMA device")
+        .satisfiesAnyOf(
+            devices -> assertThat(devices).doesNotExist(),
+            devices -> assertThat(devices).isEmptyDirectory());
+    Path report = folder.resolve("report.txt");
+    Run run = Run.of("doctor", "--rdma", "--out", report.toString());
+    assertThat(run.exitCode()).isEqualTo(ExitCode.NO_PROVIDER);
+    assertThat(run.out().lines())
+        .anyMatch(line -> line.matches("ok +version +exit code 0, .* s"))
+        .anyMatch(line -> line.matches("ok +doctor +exit code 0, .* s"))
+        .anyMatch(line -> line.matches("missing +RDMA .*"))
+        .anyMatch(line -> line.matches(" +fix: .*"))
+        .last()
+        .asString()
+        .startsWith("the report is in " + report + ": send it ");
+    assertThat(report)
+        .content()
+        .contains("device none that works")
+        .contains("$ ferrule --version\nferrule ")
+        .containsPattern("\\$ ferrule doctor\n(?s:.*)provider sm ")
+        .contains("the commands that need a device were not run\nmissing ");
+  }
+
+  @Test
+  void theOptionsOfTheReportOnRdmaAreRefusedWithoutIt() {
+    assertThat(Run.of("doctor", "--out", "file").err()).contains("--out applies to --rdma only");
+    assertThat(Run.of("doctor", "--rdma", "--json").exitCode()).isEqualTo(ExitCode.USAGE);
   }
 
   private static JsonObject find(JsonArray array, String key, String value) {

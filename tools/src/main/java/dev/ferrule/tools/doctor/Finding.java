@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -28,6 +30,20 @@ public record Finding(String name, Status status, String text, String fix) {
     public String toString() {
       return name().toLowerCase(Locale.ROOT);
     }
+  }
+
+  /** {@return the line of the finding, and that of its fix if there is one} */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>(List.of(line(status.toString(), name, text)));
+    if (!fix.isEmpty()) {
+      lines.add(line("", "", "fix: " + fix));
+    }
+    return lines;
+  }
+
+  /** Returns a line with three columns. */
+  static String line(String status, String name, String text) {
+    return String.format("%-7s  %-18s  %s", status, name, text);
   }
 
   static Finding ok(String name, String text) {

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 final class RdmaChecks {
 
   private static final List<String> LIBRARIES = List.of("libibverbs.so.1", "librdmacm.so.1");
-  private static final Path DEVICES = Path.of("/sys/class/infiniband");
+  static final Path DEVICES = Path.of("/sys/class/infiniband");
   private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
   private static final String DEVICE = "RDMA device";
   private static final String ACCESS = "RDMA access";
@@ -69,10 +69,26 @@ final class RdmaChecks {
     return findings;
   }
 
+  /** Returns the first finding because of which no port can be used. */
+  static Finding whyNoDeviceWorks() {
+    return Stream.concat(Stream.of(libraries()), devices().stream())
+        .filter(finding -> finding.status() != Finding.Status.OK)
+        .findFirst()
+        .orElseGet(() ->
+            Finding.missing(
+                DEVICE,
+                "no active port has an IPv4 address on its network device",
+                "ip address add ADDRESS/PREFIX dev DEVICE; InfiniBand: modprobe ib_ipoib first"));
+  }
+
+  static boolean isActive(Path port) {
+    return read(port.resolve("state")).contains("ACTIVE");
+  }
+
   private static Finding port(Path device, Path port) {
     String where = device.getFileName() + " port " + port.getFileName();
     String state = read(port.resolve("state"));
-    return state.contains("ACTIVE")
+    return isActive(port)
         ? Finding.ok(DEVICE, where + ": " + state + ", " + read(port.resolve("rate")))
         : Finding.warn(
             DEVICE,
@@ -96,7 +112,7 @@ final class RdmaChecks {
             "chmod a+rw " + file + "; permanently: a udev rule");
   }
 
-  private static List<Path> children(Path directory) {
+  static List<Path> children(Path directory) {
     try (Stream<Path> found = Files.list(directory)) {
       return found.sorted().toList();
     } catch (IOException e) {
@@ -104,7 +120,7 @@ final class RdmaChecks {
     }
   }
 
-  private static String read(Path file) {
+  static String read(Path file) {
     try {
       return Files.readString(file).strip();
     } catch (IOException e) {

@@ -127,6 +127,16 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
+   * {@return the command line of another process of {@code ferrule}, for a caller that starts it
+   * itself}
+   *
+   * @param arguments the arguments of the command
+   */
+  public static List<String> commandLine(List<String> arguments) {
+    return commandLine(MAIN_CLASS, arguments);
+  }
+
+  /**
    * Returns the child's command line: this JVM's program, options and class path or module path.
    */
   static List<String> commandLine(String mainClass, List<String> arguments) {
