@@ -73,6 +73,21 @@ public final class SendChain extends WorkRequestChain {
   }
 
   /**
+   * Sets a request's id, and adds flags.
+   *
+   * @param index the request's index, from 0
+   * @param id the work request id
+   * @param flags constants of this class, combined by OR; 0 for none
+   */
+  public void setId(int index, long id, int flags) {
+    fillId(index, id);
+    if (flags != 0) {
+      long address = request(index) + FLAGS;
+      RawMemory.putInt(address, RawMemory.getInt(address) | flags);
+    }
+  }
+
+  /**
    * Sets a request's immediate data.
    *
    * @param index the request's index, from 0

@@ -77,6 +77,10 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     RawMemory.putInt(piece + PIECE_KEY, localKey);
   }
 
+  final void fillId(int index, long id) {
+    RawMemory.putLong(request(index) + ID, id);
+  }
+
   /** Ends a run at its last request, and returns the address of its first one. */
   final long cut(int first, int count) {
     RawMemory.putLong(request(first + count - 1) + NEXT, 0);

@@ -5,27 +5,27 @@ import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSendRegion;
 import java.lang.foreign.MemorySegment;
 
-/** A claimed region: lines of the send memory. */
+/** A claimed region, at a place of its sender's {@link dev.ferrule.rdma.queue.Outbox}. */
 final class RdmaSendRegion extends AbstractSendRegion {
 
   private final RdmaSender sender;
-  private int line = SendQueue.NO_LINES;
+  private int place = SendQueue.NO_LINES;
 
   RdmaSendRegion(RdmaSender sender) {
     this.sender = sender;
   }
 
-  void lend(int newLine, int newLength, MemorySegment memory) {
-    lend(memory, newLine < 0 ? 0 : (long) newLine * SendQueue.LINE, newLength);
-    line = newLine;
+  void lend(int newPlace, int newLength, MemorySegment memory, long offset) {
+    lend(memory, offset, newLength);
+    place = newPlace;
   }
 
   boolean belongsTo(RdmaSender candidate) {
     return sender == candidate;
   }
 
-  int line() {
-    return line;
+  int place() {
+    return place;
   }
 
   @Override

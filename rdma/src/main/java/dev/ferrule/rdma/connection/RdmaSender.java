@@ -43,7 +43,7 @@ final class RdmaSender extends AbstractSender {
   private int idleCount;
   private int requestedLength; // what a waiting thread has requested
   private boolean requestedMemory;
-  private int reservedLine; // the result
+  private int reservedPlace; // the result
   private long awaitedId;
   private boolean requestsRoom; // for a program that uses readiness
 
@@ -97,12 +97,12 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  protected SendRegion lend(int line, int length) {
+  protected SendRegion lend(int place, int length) {
     if (idleCount == 0) {
       addRegions();
     }
     RdmaSendRegion region = idle[--idleCount];
-    region.lend(line, length, queue.memory());
+    region.lend(place, length, outbox.memory(place), outbox.offset(place));
     return region;
   }
 
@@ -131,7 +131,7 @@ final class RdmaSender extends AbstractSender {
     try {
       region.takeBack();
       idle[idleCount++] = region;
-      outbox.unreserve(region.line(), region.length());
+      outbox.unreserve(region.place(), region.length());
     } finally {
       use.end();
     }
@@ -147,7 +147,7 @@ final class RdmaSender extends AbstractSender {
     region.checkSendable(length);
     region.takeBack();
     idle[idleCount++] = region;
-    return stage(region.line(), region.length(), length);
+    return stage(region.place(), region.length(), length);
   }
 
   @Override
@@ -175,9 +175,20 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   public long send(MemorySegment source, long offset, long length) {
-    long id = stage(source, offset, length);
-    publish();
-    return id;
+    checkOpen();
+    Objects.checkFromIndexSize(offset, length, source.byteSize());
+    checkLength(length);
+    int result = outbox.trySend(source, offset, (int) length);
+    if (result == SendQueue.FULL) {
+      long id = copyAndStage(source, offset, (int) length);
+      publish();
+      return id;
+    }
+    foundRoom((int) length);
+    bytesStaged += length;
+    bytesPublished = bytesStaged;
+    checkTaken(result != SendQueue.FAILED);
+    return outbox.lastId();
   }
 
   /** Copies a message to the send memory. {@link #publish} posts it. */
@@ -186,28 +197,31 @@ final class RdmaSender extends AbstractSender {
     checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
-    int size = (int) length;
-    int line = reserveOrWait(size);
+    return copyAndStage(source, offset, (int) length);
+  }
+
+  private long copyAndStage(MemorySegment source, long offset, int length) {
+    int place = reserveOrWait(length);
     boolean copied = false;
     try {
-      if (line >= 0) {
-        MemorySegment.copy(source, offset, queue.memory(), (long) line * SendQueue.LINE, size);
+      if (place >= 0) {
+        MemorySegment.copy(source, offset, outbox.memory(place), outbox.offset(place), length);
       }
       copied = true;
     } catch (IllegalStateException e) {
       throw connection.life().isReleased() ? connection.life().exception(e) : e;
     } finally {
       if (!copied) {
-        outbox.unreserve(line, size); // the source may be closed, or confined to another thread
+        outbox.unreserve(place, length); // the source may be closed, or confined to another thread
       }
     }
-    return stage(line, size, size);
+    return stage(place, length, length);
   }
 
   /** Stages a message, and posts the batch if it has the maximum length of one call. */
-  private long stage(int line, int reservedLength, int length) {
+  private long stage(int place, int reservedLength, int length) {
     bytesStaged += length;
-    if (!outbox.stage(line, reservedLength, length)) {
+    if (!outbox.stage(place, reservedLength, length)) {
       publish();
     }
     return outbox.lastId();
@@ -229,7 +243,11 @@ final class RdmaSender extends AbstractSender {
   @Override
   protected void publish() {
     bytesPublished = bytesStaged;
-    if (!outbox.publish()) {
+    checkTaken(outbox.publish());
+  }
+
+  private void checkTaken(boolean taken) {
+    if (!taken) {
       throw connection.life().exception(null);
     }
   }
@@ -280,11 +298,11 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   protected int reserve(int length) {
-    int line = outbox.reserve(length, true);
-    if (line <= FULL && receives.poll()) {
-      line = outbox.reserve(length, true); // credits may have arrived
+    int place = outbox.reserve(length, true);
+    if (place <= FULL && receives.poll()) {
+      place = outbox.reserve(length, true); // credits may have arrived
     }
-    return Math.max(line, FULL);
+    return Math.max(place, FULL);
   }
 
   @Override
@@ -295,8 +313,8 @@ final class RdmaSender extends AbstractSender {
   private int awaitRoom(int length, boolean needsMemory, long deadline) {
     requestedLength = length;
     requestedMemory = needsMemory;
-    reservedLine = FULL;
-    return waiter.await(roomCondition, deadline) ? reservedLine : FULL;
+    reservedPlace = FULL;
+    return waiter.await(roomCondition, deadline) ? reservedPlace : FULL;
   }
 
   /**
@@ -309,14 +327,14 @@ final class RdmaSender extends AbstractSender {
     public boolean isReady() {
       connection.life().checkOpen();
       receives.poll();
-      reservedLine = outbox.reserve(requestedLength, requestedMemory);
-      if (reservedLine == SendQueue.HELD) {
+      reservedPlace = outbox.reserve(requestedLength, requestedMemory);
+      if (reservedPlace == SendQueue.HELD) {
         connection.life().checkOpen();
         throw new IllegalStateException(
             "all buffers are claimed by this program: send or abort some regions before claiming"
                 + " more");
       }
-      return reservedLine != FULL;
+      return reservedPlace != FULL;
     }
 
     @Override

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.queue;
 
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
 /**
  * The messages of one sender: what it has reserved and staged, and the ids of what it has posted.
- * The senders of a connection share its {@link SendQueue}, and all space in it.
+ * The senders of a connection share its {@link SendQueue}, and all space in it. A staged message is
+ * a work request already, without its number and the protocol's fields.
+ *
+ * <p>The bytes of a message are at a <em>place</em>: lines of the queue's send memory or, if they
+ * are posted inline, a slot of this outbox. As posting copies inline bytes, a slot is free after
+ * that, without a completion. If all slots are in use, an inline message takes lines, too.
  *
  * <p>Ids count from 1 in each outbox. For the last posted ones, the outbox has the numbers that the
  * queue gives to the messages of all senders. Older ones are complete, since the queue limits the
@@ -13,59 +23,132 @@ package dev.ferrule.rdma.queue;
  */
 public final class Outbox {
 
+  /** The place of the first slot. Lines are below: all of them would be 64 GiB. */
+  private static final int FIRST_SLOT = 1 << 30;
+
+  private static final int SLOTS = SendQueue.MAX_CHAIN;
+
   private final SendQueue queue;
-  private final StagedMessages staged = new StagedMessages();
+  private final SendOperation operation;
+  private final int inlineMax;
+
+  // The staged messages. Their addresses, keys and flags are in the work requests.
+  private final SendChain chain = new SendChain(SendQueue.MAX_CHAIN);
+  private final int[] places = new int[SendQueue.MAX_CHAIN];
+  private final int[] reservedLengths = new int[SendQueue.MAX_CHAIN];
+  private final int[] lengths = new int[SendQueue.MAX_CHAIN];
+  private int staged;
+
+  private final MemorySegment slots;
+  private final int slotSize;
+  private final int[] freeSlots = new int[SLOTS]; // a stack
+  private int freeSlotCount;
+
   private final int mask;
   private final long[] numbers; // in the queue, by id, of the last posted messages
   private long posted; // in total
-
-  /** Messages that were reserved in total, without those released; under the queue's lock. */
-  private long reserved;
+  private long reserved; // in total, without those released, with the spare ones
+  private int spare; // reservations of inline messages for which the program has not asked yet
+  private int spareLength; // of each of them
 
   /**
    * Creates an empty outbox.
    *
+   * @param operation the operation of messages
    * @param unacked the maximum number of unacknowledged messages of all senders
+   * @param inlineMax the maximum length of an inline message; below 0 no message is inline
    */
-  Outbox(SendQueue queue, int unacked) {
+  Outbox(SendQueue queue, SendOperation operation, int unacked, int inlineMax) {
     this.queue = queue;
-    int slots = Integer.highestOneBit(2 * unacked - 1);
-    this.mask = slots - 1;
-    this.numbers = new long[slots];
+    this.operation = operation;
+    this.inlineMax = inlineMax;
+    this.slotSize = (Math.max(inlineMax, 0) + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
+    this.slots = Arena.ofAuto().allocate((long) SLOTS * slotSize, SendQueue.LINE);
+    if (inlineMax > 0) {
+      while (freeSlotCount < SLOTS) {
+        freeSlots[freeSlotCount] = SLOTS - 1 - freeSlotCount;
+        freeSlotCount++;
+      }
+    }
+    int size = Integer.highestOneBit(2 * unacked - 1);
+    this.mask = size - 1;
+    this.numbers = new long[size];
   }
 
   /**
    * Reserves space for a message: memory, a work request, and resources of the peer.
    *
    * @param length the message's length in bytes
-   * @param needsMemory whether it needs send memory
-   * @return its first line, {@link SendQueue#NO_LINES}, {@link SendQueue#FULL} or {@link
-   *     SendQueue#HELD}
+   * @param needsMemory whether it needs memory of the queue or of this outbox
+   * @return its place, {@link SendQueue#NO_LINES}, {@link SendQueue#FULL} or {@link SendQueue#HELD}
    */
   public int reserve(int length, boolean needsMemory) {
-    return queue.reserve(this, length, needsMemory);
+    boolean takesSlot = needsMemory && length > 0 && length <= inlineMax && freeSlotCount > 0;
+    boolean takesLines = needsMemory && length > 0 && !takesSlot;
+    if (spare > 0 && length <= spareLength && !takesLines) {
+      spare--;
+      return takesSlot ? takeSlot() : SendQueue.NO_LINES;
+    }
+    int place = queue.reserve(this, length, takesLines);
+    return takesSlot && place == SendQueue.NO_LINES ? takeSlot() : place;
+  }
+
+  private int takeSlot() {
+    freeSlotCount--;
+    return FIRST_SLOT + freeSlots[freeSlotCount];
+  }
+
+  private void giveSlotBack(int place) {
+    if (place >= FIRST_SLOT) {
+      freeSlots[freeSlotCount] = place - FIRST_SLOT;
+      freeSlotCount++;
+    }
+  }
+
+  /**
+   * Returns the memory of a place.
+   *
+   * @param place the result of {@link #reserve}
+   * @return the segment in which {@link #offset} is
+   */
+  public MemorySegment memory(int place) {
+    return place >= FIRST_SLOT ? slots : queue.memory();
+  }
+
+  /**
+   * Returns the offset of a place.
+   *
+   * @param place the result of {@link #reserve}
+   * @return the offset in {@link #memory}, in bytes
+   */
+  public long offset(int place) {
+    return place >= FIRST_SLOT
+        ? (long) (place - FIRST_SLOT) * slotSize
+        : Math.max(place, 0) * (long) SendQueue.LINE;
   }
 
   /**
    * Releases the space of a reservation.
    *
-   * @param line the result of {@link #reserve}
+   * @param place the result of {@link #reserve}
    * @param length the reserved length in bytes
    */
-  public void unreserve(int line, int length) {
-    queue.unreserve(this, line, length);
+  public void unreserve(int place, int length) {
+    giveSlotBack(place);
+    queue.unreserve(this, lineOf(place), length);
   }
 
   /**
-   * Stages a message in the send memory.
+   * Stages a message in the memory that was reserved for it.
    *
-   * @param line the result of {@link #reserve}
+   * @param place the result of {@link #reserve}
    * @param reservedLength the reserved length in bytes
    * @param length the message's length in bytes, at most the reserved length
    * @return whether more can be staged before {@link #publish}
    */
-  public boolean stage(int line, int reservedLength, int length) {
-    return staged.add(line, queue.address(line), reservedLength, length, queue.memoryKey());
+  public boolean stage(int place, int reservedLength, int length) {
+    long base = place >= FIRST_SLOT ? slots.address() : queue.memoryAddress();
+    return add(place, base + offset(place), reservedLength, length, queue.memoryKey());
   }
 
   /**
@@ -77,12 +160,45 @@ public final class Outbox {
    * @return whether more can be staged before {@link #publish}
    */
   public boolean stageRegistered(long address, int length, int key) {
-    return staged.add(SendQueue.NO_LINES, address, length, length, key);
+    return add(SendQueue.NO_LINES, address, length, length, key);
+  }
+
+  private boolean add(int place, long address, int reservedLength, int length, int key) {
+    int flags = length <= inlineMax ? SendChain.INLINE : 0;
+    chain.set(staged, operation, 0, address, length, key, flags);
+    places[staged] = place;
+    reservedLengths[staged] = reservedLength;
+    lengths[staged] = length;
+    staged++;
+    return staged < SendQueue.MAX_CHAIN;
+  }
+
+  /**
+   * Copies and posts an inline message, if nothing is staged and there is space: for one lock,
+   * where reserving, staging and publishing take two.
+   *
+   * @param source the message's memory
+   * @param offset its offset in the source, in bytes
+   * @param length its length in bytes
+   * @return a number from 0 if it is posted; {@link SendQueue#FULL} if it has to be reserved first;
+   *     {@link SendQueue#FAILED}
+   */
+  public int trySend(MemorySegment source, long offset, int length) {
+    if (staged > 0 || length > inlineMax || freeSlotCount == 0) {
+      return SendQueue.FULL;
+    }
+    int slot = freeSlots[freeSlotCount - 1]; // taken only until the message is posted
+    long start = (long) slot * slotSize;
+    MemorySegment.copy(source, offset, slots, start, length);
+    add(SendQueue.NO_LINES, slots.address() + start, length, length, 0);
+    int result = queue.tryPublish(this, length);
+    staged = 0;
+    return result;
   }
 
   /** {@return the number of staged messages} */
   public int staged() {
-    return staged.count();
+    return staged;
   }
 
   /**
@@ -91,7 +207,12 @@ public final class Outbox {
    * @return whether posting succeeded; if not, the connection has ended
    */
   public boolean publish() {
-    return queue.publish(this);
+    boolean taken = queue.publish(this);
+    for (int i = 0; i < staged; i++) {
+      giveSlotBack(places[i]);
+    }
+    staged = 0;
+    return taken;
   }
 
   /** {@return the id of the last posted message; 0 if there is none} */
@@ -106,7 +227,7 @@ public final class Outbox {
 
   /** {@return the id of the last staged or posted message; 0 if there is none} */
   public long lastId() {
-    return posted + staged.count();
+    return posted + staged;
   }
 
   /**
@@ -131,9 +252,26 @@ public final class Outbox {
     queue.closeOutbox();
   }
 
-  /** Returns the staged messages. */
-  StagedMessages messages() {
-    return staged;
+  /** Returns the work requests of the staged messages. */
+  SendChain chain() {
+    return chain;
+  }
+
+  /** Returns the first line of a staged message; {@link SendQueue#NO_LINES} if it has none. */
+  int line(int index) {
+    return lineOf(places[index]);
+  }
+
+  private static int lineOf(int place) {
+    return place >= FIRST_SLOT ? SendQueue.NO_LINES : place;
+  }
+
+  int reservedLength(int index) {
+    return reservedLengths[index];
+  }
+
+  int length(int index) {
+    return lengths[index];
   }
 
   /** Records that a message is posted, by its number in the queue. */
@@ -142,18 +280,32 @@ public final class Outbox {
     numbers[(int) posted & mask] = number;
   }
 
-  /** Records a reservation, or with -1 its release. Under the queue's lock. */
+  /** Records a reservation, or with -1 its release. */
   void addReserved(int more) {
     reserved += more;
   }
 
-  /** Returns how many messages are reserved but not posted. Under the queue's lock. */
+  /** Records the spare reservations of the batch that the sender has begun. */
+  void setSpare(int count, int length) {
+    spare = count;
+    spareLength = length;
+  }
+
+  int spare() {
+    return spare;
+  }
+
+  int spareLength() {
+    return spareLength;
+  }
+
+  /** Returns how many messages are reserved but not posted. */
   long held() {
     return reserved - posted;
   }
 
   /** Returns how many messages the program has claimed: staged ones are as good as sent. */
   long claimed() {
-    return held() - staged.count();
+    return held() - staged - spare;
   }
 }

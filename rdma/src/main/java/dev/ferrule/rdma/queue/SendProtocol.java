@@ -24,6 +24,17 @@ public interface SendProtocol {
   boolean tryReserve(int length);
 
   /**
+   * As {@link #tryReserve}, for a message that the program may not send: if there are no resources,
+   * none are requested from the peer.
+   *
+   * @param length the message's length in bytes
+   * @return false if the peer lacks them; nothing is reserved then
+   */
+  default boolean tryReserveAhead(int length) {
+    return tryReserve(length);
+  }
+
+  /**
    * {@return how many messages of one sender may be reserved that are neither sent nor staged, a
    * constant}
    */

@@ -38,7 +38,10 @@ public final class SendQueue {
    */
   public static final int HELD = FULL - 1;
 
-  /** The line of a message without bytes in the send memory. */
+  /** The result of {@link Outbox#trySend} if posting failed: the connection has ended. */
+  public static final int FAILED = HELD - 1;
+
+  /** The place of a message without bytes of its own. */
   public static final int NO_LINES = -1;
 
   /**
@@ -66,7 +69,6 @@ public final class SendQueue {
   private final int unacked;
   private final int inlineMax;
   private final LineAllocator lines;
-  private final SendChain chain = new SendChain(MAX_CHAIN);
   private final SendChain controlChain = new SendChain(1);
   private final SpinLock lock = new SpinLock();
   private final QueueCallbacks callbacks;
@@ -131,7 +133,7 @@ public final class SendQueue {
     } finally {
       lock.unlock();
     }
-    return new Outbox(this, unacked);
+    return new Outbox(this, protocol.messageOperation(), unacked, inlineMax);
   }
 
   void closeOutbox() {
@@ -144,17 +146,20 @@ public final class SendQueue {
   }
 
   /** Reserves space for a message of a sender; see {@link Outbox#reserve}. */
-  int reserve(Outbox sender, int length, boolean needsMemory) {
+  int reserve(Outbox sender, int length, boolean needsLines) {
     int result;
     lock.lock();
     try {
-      result = tryReserve(sender, length, needsMemory);
+      giveBackSpare(sender); // it was for shorter messages
+      result = tryReserve(sender, length, needsLines);
       if (result == FULL) {
         poll();
-        result = tryReserve(sender, length, needsMemory);
+        result = tryReserve(sender, length, needsLines);
       }
       if (result == FULL) {
-        result = findCause(sender, length, needsMemory);
+        result = findCause(sender, length, needsLines);
+      } else if (!needsLines && length <= inlineMax) {
+        reserveSpare(sender, length);
       }
     } finally {
       lock.unlock();
@@ -166,8 +171,32 @@ public final class SendQueue {
     return result;
   }
 
+  /**
+   * Reserves space for more messages of the batch that the sender has begun, which then need no
+   * lock: as many as are staged, so that a batch holds at most twice the space that it uses.
+   */
+  private void reserveSpare(Outbox sender, int length) {
+    int count = 0;
+    int most = Math.min(sender.staged(), MAX_CHAIN - 1 - sender.staged());
+    while (count < most && hasRequest(sender) && protocol.tryReserveAhead(length)) {
+      reserved++;
+      sender.addReserved(1);
+      count++;
+    }
+    sender.setSpare(count, length);
+  }
+
+  private void giveBackSpare(Outbox sender) {
+    for (int i = sender.spare(); i > 0; i--) {
+      reserved--;
+      sender.addReserved(-1);
+      protocol.unreserve(sender.spareLength());
+    }
+    sender.setSpare(0, 0);
+  }
+
   /** Returns the result of a reservation that has found no space. */
-  private int findCause(Outbox sender, int length, boolean needsMemory) {
+  private int findCause(Outbox sender, int length, boolean needsLines) {
     if (!ledger.isCompletionDue()) {
       signalLast(Long.MAX_VALUE); // or no completion would ever free space
     }
@@ -175,19 +204,16 @@ public final class SendQueue {
       return FULL;
     }
     // the peer may have returned everything after the last attempt
-    int result = tryReserve(sender, length, needsMemory);
+    int result = tryReserve(sender, length, needsLines);
     return result == FULL ? HELD : result;
   }
 
-  private int tryReserve(Outbox sender, int length, boolean needsMemory) {
-    if (closed
-        || reserved - ledger.retiredMessages() >= unacked
-        || isClaimLimitReached(sender)
-        || !protocol.tryReserve(length)) {
+  private int tryReserve(Outbox sender, int length, boolean needsLines) {
+    if (!hasRequest(sender) || !protocol.tryReserve(length)) {
       return FULL;
     }
     int line = NO_LINES;
-    if (length > 0 && needsMemory) {
+    if (length > 0 && needsLines) {
       line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
       if (line == LineAllocator.NONE) {
         protocol.unreserve(length);
@@ -197,6 +223,11 @@ public final class SendQueue {
     reserved++;
     sender.addReserved(1);
     return line;
+  }
+
+  /** Returns whether a sender may reserve another work request. */
+  private boolean hasRequest(Outbox sender) {
+    return !closed && reserved - ledger.retiredMessages() < unacked && !isClaimLimitReached(sender);
   }
 
   private boolean isClaimLimitReached(Outbox sender) {
@@ -235,9 +266,9 @@ public final class SendQueue {
     }
   }
 
-  /** Returns the address of a message in the send memory. */
-  long address(int line) {
-    return memory.messages().address() + Math.max(line, 0) * (long) LINE;
+  /** Returns the address of the send memory. */
+  long memoryAddress() {
+    return memory.messages().address();
   }
 
   /** Returns the local key of the send memory. */
@@ -252,12 +283,10 @@ public final class SendQueue {
     lock.lock();
     try {
       if (sender.staged() > 0) {
-        // a thread that waited for claims of other senders now waits for completions
-        awaited = roomAwaited && ledger.unacknowledged() == 0;
-        roomAwaited &= !awaited;
+        awaited = endsWait(sender.spare() > 0);
         taken = !closed && post(sender);
+        giveBackSpare(sender);
       }
-      sender.messages().clear();
     } finally {
       lock.unlock();
     }
@@ -268,19 +297,48 @@ public final class SendQueue {
     return taken;
   }
 
+  /** Reserves space for the only staged message of a sender, and posts it: one lock for both. */
+  int tryPublish(Outbox sender, int length) {
+    int result;
+    boolean awaited;
+    lock.lock();
+    try {
+      if (!hasRequest(sender) || !protocol.tryReserve(length)) {
+        return FULL;
+      }
+      reserved++;
+      sender.addReserved(1);
+      awaited = endsWait(false);
+      result = post(sender) ? 0 : FAILED;
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    if (awaited) {
+      callbacks.onRoom();
+    }
+    return result;
+  }
+
+  /**
+   * Returns whether a post makes threads look for space again: if nothing is outstanding, those
+   * that waited for the claims of other senders now wait for completions.
+   */
+  private boolean endsWait(boolean releasesSpace) {
+    boolean awaited = roomAwaited && (releasesSpace || ledger.unacknowledged() == 0);
+    roomAwaited &= !awaited;
+    return awaited;
+  }
+
   private boolean post(Outbox sender) {
-    SendOperation operation = protocol.messageOperation();
-    StagedMessages staged = sender.messages();
-    int count = staged.count();
+    SendChain chain = sender.chain();
+    int count = sender.staged();
     for (int i = 0; i < count; i++) {
-      int length = staged.length(i);
-      long number = ledger.addMessage(staged.line(i), length, length >= LONG_MESSAGE);
+      int length = sender.length(i);
+      long number = ledger.addMessage(sender.line(i), length, length >= LONG_MESSAGE);
       sender.addPosted(ledger.sent());
-      int flags =
-          (ledger.isSignaled(number) ? SendChain.SIGNALED : 0)
-              | (length <= inlineMax ? SendChain.INLINE : 0);
-      chain.set(i, operation, number, staged.address(i), length, staged.key(i), flags);
-      protocol.prepare(chain, i, staged.reservedLength(i), length);
+      chain.setId(i, number, ledger.isSignaled(number) ? SendChain.SIGNALED : 0);
+      protocol.prepare(chain, i, sender.reservedLength(i), length);
     }
     int result = queuePair.post(chain, 0, count);
     failures.posted(result);

@@ -21,6 +21,7 @@ final class FakeProtocol implements SendProtocol {
   private final long credits;
   private long granted;
   private long reserved;
+  private long reservedBytes;
   private long sent;
 
   /** Whether a report is due; each report covers everything. */
@@ -45,12 +46,18 @@ final class FakeProtocol implements SendProtocol {
     granted++;
   }
 
+  /** Returns the sum of the lengths that are reserved. */
+  long reservedBytes() {
+    return reservedBytes;
+  }
+
   @Override
   public boolean tryReserve(int length) {
     if (sent + reserved >= granted) {
       return false;
     }
     reserved++;
+    reservedBytes += length;
     return true;
   }
 
@@ -62,6 +69,7 @@ final class FakeProtocol implements SendProtocol {
   @Override
   public void unreserve(int length) {
     reserved--;
+    reservedBytes -= length;
   }
 
   @Override
@@ -73,6 +81,7 @@ final class FakeProtocol implements SendProtocol {
   public void prepare(SendChain chain, int index, int reservedLength, int length) {
     chain.setImmediate(index, MESSAGE);
     reserved--;
+    reservedBytes -= reservedLength;
     sent++;
     reportDue = false;
   }

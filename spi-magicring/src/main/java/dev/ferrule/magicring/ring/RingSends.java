@@ -49,6 +49,11 @@ final class RingSends implements SendProtocol {
   }
 
   @Override
+  public boolean tryReserveAhead(int length) {
+    return space().tryReserveAhead(length);
+  }
+
+  @Override
   public void unreserve(int length) {
     space().unreserve(length);
   }

@@ -89,7 +89,7 @@ public final class RingSpace {
    * @return true if space was reserved
    */
   public boolean tryReserve(int length) {
-    if (reserve(length)) {
+    if (tryReserveAhead(length)) {
       return true;
     }
     boolean lacks = !isAllBack(); // otherwise this side itself has reserved all space
@@ -99,7 +99,14 @@ public final class RingSpace {
     return false;
   }
 
-  private boolean reserve(int length) {
+  /**
+   * Reserves space for a message that may not be sent, if there is any: a lack of it is no reason
+   * for a {@linkplain #isWantDue want}.
+   *
+   * @param length the message's maximum length in bytes; from 0 to {@link #longest}
+   * @return true if space was reserved
+   */
+  public boolean tryReserveAhead(int length) {
     if (length < 0 || length > longest) {
       throw new IllegalArgumentException(
           "a message of " + length + " bytes exceeds the maximum of the ring, " + longest);

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.RawMemory;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.fake.ScriptedDevice.Send;
+import dev.ferrule.verbs.CompletionQueue;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Senders whose messages are inline. */
+class InlineOutboxTest {
+
+  private static final int UNACKED = 200;
+  private static final int LINES = 2;
+  private static final int INLINE = 100;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final RecordingCallbacks callbacks = new RecordingCallbacks();
+  private final FakeProtocol protocol = new FakeProtocol(UNACKED);
+  private final SendQueue queue =
+      new SendQueue(
+          new Channel.Parts(
+              device.queuePair(77),
+              completions,
+              device.sendMemory(LINES * SendQueue.LINE),
+              UNACKED,
+              INLINE,
+              callbacks),
+          protocol);
+  private final Outbox one = queue.newOutbox();
+  private final Outbox other = queue.newOutbox();
+  private final MemorySegment source = Arena.ofAuto().allocate(1024);
+
+  private static int reserve(Outbox outbox, int length) {
+    int place = outbox.reserve(length, true);
+    assertThat(place).isNotNegative();
+    return place;
+  }
+
+  private static void stage(Outbox outbox, int count) {
+    for (int i = 0; i < count; i++) {
+      outbox.stage(reserve(outbox, 1), 1, 1);
+    }
+  }
+
+  /** Reserves for a sender as much as it gets; returns how many messages that is. */
+  private static int reserveAll(Outbox outbox) {
+    int count = 0;
+    while (outbox.reserve(1, false) > SendQueue.FULL) {
+      count++;
+    }
+    return count;
+  }
+
+  /** Makes the device read inline bytes when a request is posted, and returns what it has read. */
+  private List<Integer> readsInlineBytes() {
+    List<Integer> read = new ArrayList<>();
+    device.onSend =
+        send -> {
+          assertThat(send.isInline()).isTrue();
+          read.add(RawMemory.getByte(send.address()));
+        };
+    return read;
+  }
+
+  @Test
+  void inlineMessagesTakeNoSendMemoryThatOnlyACompletionFrees() {
+    for (int i = 0; i < UNACKED; i++) {
+      int place = reserve(one, INLINE);
+      one.stage(place, INLINE, INLINE);
+      one.publish();
+    }
+    assertThat(device.sends()).hasSize(UNACKED).allMatch(Send::isInline);
+    assertThat(other.reserve(1, true)).as("only requests are lacking").isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void placesOfInlineMessagesDoNotOverlap() {
+    List<Integer> read = readsInlineBytes();
+    List<Integer> places = new ArrayList<>();
+    for (int i = 0; i < SendQueue.MAX_CHAIN; i++) {
+      int place = reserve(one, INLINE);
+      places.add(place);
+      one.memory(place).asSlice(one.offset(place), INLINE).fill((byte) i);
+    }
+    for (int i = 0; i < SendQueue.MAX_CHAIN; i++) {
+      one.stage(places.get(i), INLINE, INLINE);
+    }
+    one.publish();
+    assertThat(read).hasSize(SendQueue.MAX_CHAIN);
+    for (int i = 0; i < SendQueue.MAX_CHAIN; i++) {
+      assertThat(read.get(i)).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void inlineMessagesTakeLinesWhenAllSlotsAreClaimed() {
+    List<Integer> places = new ArrayList<>();
+    for (int i = 0; i < SendQueue.MAX_CHAIN + LINES; i++) {
+      places.add(reserve(one, 1));
+    }
+    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    for (int place : places) {
+      one.unreserve(place, 1);
+    }
+    for (int i = 0; i < SendQueue.MAX_CHAIN + LINES; i++) {
+      reserve(one, 1);
+    }
+  }
+
+  @Test
+  void aSentMessageIsCopiedAndPostedAtOnce() {
+    List<Integer> read = readsInlineBytes();
+    for (int i = 1; i <= 3; i++) {
+      source.set(ValueLayout.JAVA_BYTE, 8, (byte) i);
+      assertThat(one.trySend(source, 8, 64)).isNotNegative();
+    }
+    assertThat(read).containsExactly(1, 2, 3);
+    assertThat(one.posted()).isEqualTo(3);
+    assertThat(one.lastId()).isEqualTo(3);
+    assertThat(one.held()).isZero();
+    assertThat(one.trySend(source, 0, 0)).as("without bytes").isNotNegative();
+  }
+
+  @Test
+  void whatCannotBeSentAtOnceHasToBeReserved() {
+    assertThat(one.trySend(source, 0, INLINE + 1)).as("too long").isEqualTo(SendQueue.FULL);
+    stage(one, 1);
+    assertThat(one.trySend(source, 0, 1)).as("behind a staged one").isEqualTo(SendQueue.FULL);
+    one.publish();
+    assertThat(reserveAll(other)).isEqualTo(UNACKED - 1);
+    assertThat(one.trySend(source, 0, 1)).as("without space").isEqualTo(SendQueue.FULL);
+    assertThat(device.sends()).extracting(Send::length).startsWith(1);
+    assertThat(one.posted()).isEqualTo(1);
+  }
+
+  @Test
+  void aMessageWhoseSourceIsClosedTakesNothing() {
+    MemorySegment closed;
+    try (Arena arena = Arena.ofConfined()) {
+      closed = arena.allocate(64);
+    }
+    assertThatThrownBy(() -> one.trySend(closed, 0, 64)).isInstanceOf(IllegalStateException.class);
+    assertThat(reserveAll(one)).isEqualTo(UNACKED);
+  }
+
+  @Test
+  void aMessageThatTheDeviceRefusesIsReported() {
+    device.sendErrno = Errno.ENOMEM;
+    assertThat(one.trySend(source, 0, 64)).isEqualTo(SendQueue.FAILED);
+    assertThat(callbacks.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
+  }
+
+  @Test
+  void aBatchHoldsAtMostTwiceTheSpaceThatItUses() {
+    for (int count = 1; count < SendQueue.MAX_CHAIN; count++) {
+      stage(one, 1);
+      assertThat(one.held()).isLessThanOrEqualTo(2L * count);
+    }
+    stage(one, 1);
+    assertThat(one.held()).isEqualTo(SendQueue.MAX_CHAIN);
+  }
+
+  @Test
+  void aPostedBatchGivesBackTheSpaceThatItDidNotUse() {
+    stage(one, 5);
+    long held = one.held();
+    assertThat(held).as("with space for more").isGreaterThan(5);
+    assertThat(reserveAll(other)).isEqualTo(UNACKED - (int) held);
+
+    one.publish();
+
+    assertThat(one.held()).isZero();
+    assertThat(reserveAll(other)).isEqualTo((int) held - 5);
+  }
+
+  @Test
+  void aPostedBatchWakesTheOthersThatWaitForTheSpaceThatItDidNotUse() {
+    stage(other, 1);
+    other.publish(); // so that a message is outstanding
+    stage(one, 5);
+    assertThat(one.held()).isGreaterThan(5);
+    other.armForRoom();
+    one.publish();
+    assertThat(callbacks.progress).hasValue(1);
+  }
+
+  @Test
+  void spaceForShortMessagesIsNotUsedForALongerOne() {
+    stage(one, 5);
+    int spare = (int) one.held() - 5;
+    assertThat(spare).isPositive();
+    int place = reserve(one, INLINE);
+    one.stage(place, INLINE, INLINE);
+    for (int i = 0; i < 2 * spare; i++) {
+      one.stage(reserve(one, INLINE), INLINE, INLINE);
+    }
+    one.publish();
+    assertThat(protocol.reservedBytes()).isZero();
+    assertThat(one.held()).isZero();
+  }
+
+  @Test
+  void claimsInABatchAreLimitedToo() {
+    protocol.maxClaimed = 3;
+    stage(one, 10);
+    for (int i = 0; i < 3; i++) {
+      reserve(one, 1);
+    }
+    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+  }
+}
