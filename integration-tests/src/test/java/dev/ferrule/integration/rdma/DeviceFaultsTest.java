@@ -65,7 +65,7 @@ class DeviceFaultsTest {
   }
 
   private void expectNothingLeft() {
-    // another thread ends the rdmaContext
+    // another thread ends the context
     Task.await(() -> "nothing is left of " + device.left(), () -> device.left().isEmpty());
   }
 

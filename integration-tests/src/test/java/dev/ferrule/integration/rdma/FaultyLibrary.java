@@ -59,7 +59,7 @@ final class FaultyLibrary {
   /** Functions that create the same kind of object. */
   private static final Map<String, String> OTHER_WAYS = Map.of("regMr", "regMrIova");
 
-  /** The first functions called when the rdmaContext has created what it needs of a device. */
+  /** The first functions called when the context has created what it needs of a device. */
   private static final Set<String> AFTER_THE_FABRIC = Set.of("createCq", "createSrq", "regMrIova");
 
   private static final Object DELEGATE = new Object();
@@ -140,7 +140,7 @@ final class FaultyLibrary {
     }
   }
 
-  /** Waits until the rdmaContext has handled all events. */
+  /** Waits until the context has handled all events. */
   void awaitEventsTaken() {
     Task.await("events were handled", () -> handled == reported);
   }
@@ -265,7 +265,7 @@ final class FaultyLibrary {
   }
 
   /**
-   * Restores the descriptor: the rdmaContext has polled it by now, and creating queues needs the
+   * Restores the descriptor: the context has polled it by now, and creating queues needs the
    * real one.
    */
   private void giveDescriptorBack() {

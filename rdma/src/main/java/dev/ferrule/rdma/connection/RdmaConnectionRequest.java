@@ -84,7 +84,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   /** Takes ownership of the client's id. */
   void own(CmId client) {
     id = client;
-    rdmaContext.retainMore(); // the id uses the rdmaContext
+    rdmaContext.retainMore(); // the id uses the context
   }
 
   /** Reads what the client has sent. */

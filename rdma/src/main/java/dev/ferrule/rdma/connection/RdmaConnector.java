@@ -29,7 +29,7 @@ final class RdmaConnector {
       "timed out resolving the address: no host has answered (ARP); check ip neighbour and ping";
 
   private static final String NO_ROUTE =
-      "timed out resolving the route to that host: check ip route and the rdmaContext's configuration";
+      "timed out resolving the route to that host: check ip route and the configuration of the network";
 
   private final RdmaProtocol protocol;
   private final URI uri;

@@ -113,7 +113,7 @@ final class Rejections {
           "the listener's host still has an earlier connection of the same queue pair: try again";
       case 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 32, 33 ->
           "the listener's port rejects the route to it (address, service level, hop limit or rate):"
-              + " check the addresses and the rdmaContext's configuration";
+              + " check the addresses and the configuration of the network";
       case 24, 25 -> "the listener's host redirects clients to another port, which is unsupported";
       case 26 -> "the listener's port has a smaller MTU than the route to it: use the same MTU";
       case 27 -> "the listener's device supports fewer outstanding RDMA READs than requested";

@@ -67,10 +67,10 @@ public final class RdmaContext {
   }
 
   /**
-   * Returns the rdmaContext of a library, retained for the caller.
+   * Returns the context of a library, retained for the caller.
    *
    * @param library the libraries
-   * @return the rdmaContext, to be released
+   * @return the context, to be released
    */
   public static RdmaContext retain(VerbsLibrary library) {
     synchronized (CONTEXTS) {
@@ -85,19 +85,19 @@ public final class RdmaContext {
     }
   }
 
-  /** Retains the rdmaContext once more. The caller has retained it already. */
+  /** Retains the context once more. The caller has retained it already. */
   public void retainMore() {
     synchronized (CONTEXTS) {
       retained++;
     }
   }
 
-  /** Releases the rdmaContext; the last release ends it. */
+  /** Releases the context; the last release ends it. */
   public void release() {
     synchronized (CONTEXTS) {
       retained--;
       if (retained > 0 || ended) {
-        return; // a client that connected while the rdmaContext ended was rejected
+        return; // a client that connected while the context ended was rejected
       }
       ended = true;
       CONTEXTS.remove(library, this);

@@ -62,7 +62,7 @@ public final class SharedDevice {
     return attributes;
   }
 
-  /** {@return the protection domain of all connections, closed by the rdmaContext} */
+  /** {@return the protection domain of all connections, closed by the context} */
   public ProtectionDomain domain() {
     return domain;
   }
