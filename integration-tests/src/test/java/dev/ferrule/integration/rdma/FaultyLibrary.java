@@ -265,8 +265,8 @@ final class FaultyLibrary {
   }
 
   /**
-   * Restores the descriptor: the context has polled it by now, and creating queues needs the
-   * real one.
+   * Restores the descriptor: the context has polled it by now, and creating queues needs the real
+   * one.
    */
   private void giveDescriptorBack() {
     Runnable undo = substitution.getAndSet(null);

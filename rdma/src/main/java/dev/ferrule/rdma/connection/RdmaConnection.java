@@ -337,7 +337,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
         // All earlier messages of the peer have arrived, including the goodbye.
         takeEnd();
         peerGone = true;
-        if (channel.isGoodbyeSaid() || !channel.sends().saysGoodbye()) {
+        if (channel.isGoodbyeSaid() || !channel.sends().controls().saysGoodbye()) {
           life.closedByPeer();
         } else {
           life.lost(
@@ -686,7 +686,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
    */
   private boolean flush(long deadline) {
     awaitDrained(deadline);
-    if (channel.sends().sayGoodbye()) {
+    if (channel.sends().controls().sayGoodbye()) {
       awaitDrained(Math.max(deadline, System.nanoTime() + PATIENCE_NANOS / 2));
     }
     return peerGone || channel.sends().isDelivered();

@@ -162,7 +162,7 @@ public abstract class Channel {
 
   /** Records the peer's goodbye. Under the receive queue's lock. */
   protected final void goodbyeReceived() {
-    sends.stopReports();
+    sends.controls().stopReports();
     goodbye = true;
   }
 
@@ -240,7 +240,7 @@ public abstract class Channel {
    * {@return the number of reports: control messages that announce free buffer space to the peer}
    */
   public final long reports() {
-    return sends.reports();
+    return sends.controls().reports();
   }
 
   /**
@@ -294,7 +294,7 @@ public abstract class Channel {
    * it may not have been possible before. By any thread, not under a lock.
    */
   public final void reportIfDue() {
-    sends.sendReport();
+    sends.controls().sendReport();
   }
 
   /**
@@ -304,7 +304,7 @@ public abstract class Channel {
    * @return whether it is; then completions should be polled, as the program may not do so
    */
   public final boolean isReportHeldUp() {
-    return sends.isReportHeldUp();
+    return sends.controls().isReportHeldUp();
   }
 
   /**
@@ -313,7 +313,7 @@ public abstract class Channel {
    */
   public final void tick() {
     repostAll();
-    sends.sendOwedReport(); // even if it is little, the peer may need it
+    sends.controls().sendOwedReport(); // even if it is little, the peer may need it
   }
 
   /** Reposts freed buffers that are held back. By any thread, not under a lock. */

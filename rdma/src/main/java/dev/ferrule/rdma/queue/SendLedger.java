@@ -226,7 +226,7 @@ final class SendLedger {
 
   /** Returns the line of the next control message, which no outstanding one uses. */
   int nextControlSlot() {
-    return (int) (controls % SendQueue.CONTROL_SENDS);
+    return (int) (controls % ControlMessages.SENDS);
   }
 
   /** Records whether outstanding work requests made progress since the last probe. */

@@ -28,7 +28,7 @@ public final class SendMemory implements AutoCloseable {
    *     for example because of the limit of locked memory
    */
   public SendMemory(ProtectionDomain domain, Arena arena, long size) {
-    long controls = (long) SendQueue.CONTROL_SENDS * SendQueue.LINE;
+    long controls = (long) ControlMessages.SENDS * SendQueue.LINE;
     MemorySegment memory =
         NativeMemory.allocate(arena, size + controls, "use a smaller value of the option buffer");
     this.region = NativeMemory.registered(memory, () -> domain.register(memory, 0));

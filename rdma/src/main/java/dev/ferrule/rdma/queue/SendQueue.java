@@ -6,10 +6,8 @@ import dev.ferrule.support.LineAllocator;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SendChain;
-import dev.ferrule.verbs.SendOperation;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The send queue of a connection, with its completions and its send memory. Its senders share it,
@@ -50,14 +48,8 @@ public final class SendQueue {
    */
   private static final int LONG_MESSAGE = 256 << 10;
 
-  /** The part of {@link #CONTROL_SENDS} that is reserved for reports and a goodbye. */
-  private static final int RESERVED_SENDS = 4;
-
-  /** The work requests for reports, the goodbye and zero-length WRITEs. */
-  static final int CONTROL_SENDS = 8;
-
   /** The work requests in the send queue in addition to messages. */
-  public static final int EXTRA_SENDS = CONTROL_SENDS + OneSidedOperations.SENDS;
+  public static final int EXTRA_SENDS = ControlMessages.SENDS + OneSidedOperations.SENDS;
 
   /** The size of a line in bytes, the unit of allocation. */
   public static final int LINE = 64;
@@ -69,7 +61,6 @@ public final class SendQueue {
   private final int unacked;
   private final int inlineMax;
   private final LineAllocator lines;
-  private final SendChain controlChain = new SendChain(1);
   private final SpinLock lock = new SpinLock();
   private final QueueCallbacks callbacks;
   private final EventRequest event;
@@ -77,14 +68,12 @@ public final class SendQueue {
   // All of these are guarded by the lock.
   private final SendLedger ledger;
   private final SendFailures failures;
+  private final ControlMessages controls;
   private final OneSidedOperations accesses;
   private long reserved; // messages of all senders in total, without those released
   private int outboxes;
   private boolean roomAwaited; // whether a sender may wait for space that another one holds
   private boolean closed;
-
-  private volatile boolean reporting = true; // until a side has said goodbye
-  private final AtomicLong reports = new AtomicLong();
 
   /**
    * Creates a queue.
@@ -104,7 +93,17 @@ public final class SendQueue {
     this.lines = new LineAllocator((int) (memory.messages().byteSize() / LINE));
     this.ledger = new SendLedger(unacked, lines);
     this.failures = new SendFailures(lock, callbacks);
+    this.controls = new ControlMessages(parts, protocol, this, lock, ledger, failures);
     this.accesses = new OneSidedOperations(queuePair, this, lock, ledger, failures);
+  }
+
+  /**
+   * Returns the part of the queue for control messages.
+   *
+   * @return always the same object
+   */
+  public ControlMessages controls() {
+    return controls;
   }
 
   /**
@@ -166,7 +165,7 @@ public final class SendQueue {
     }
     failures.report();
     if (result <= FULL) {
-      sendReport(); // it may request buffer space
+      controls.sendReport(); // it may request buffer space
     }
     return result;
   }
@@ -374,8 +373,8 @@ public final class SendQueue {
     if (!closed
         && !failures.isFailed()
         && !ledger.isSignaledFor(id)
-        && ledger.controlsPosted() < CONTROL_SENDS - RESERVED_SENDS) {
-      postEmptyWrite();
+        && controls.mayPostEmptyWrite()) {
+      controls.postEmptyWrite();
     }
   }
 
@@ -397,129 +396,6 @@ public final class SendQueue {
       }
       count = count == CompletionQueue.BATCH ? completions.poll(CompletionQueue.BATCH) : 0;
     }
-  }
-
-  /** Posts a signaled zero-length RDMA WRITE, whose completion retires the requests before it. */
-  private void postEmptyWrite() {
-    controlChain.set(0, SendOperation.RDMA_WRITE, ledger.addControl(), 0, 0, 0, SendChain.SIGNALED);
-    controlChain.setRemote(0, 0, 0);
-    failures.posted(queuePair.post(controlChain, 0, 1));
-  }
-
-  private void postReport() {
-    long offset = memory.controlOffset(ledger.nextControlSlot());
-    postControl(offset, protocol.prepareReport(controlChain, 0, memory.all(), offset));
-  }
-
-  private void postGoodbye() {
-    long offset = memory.controlOffset(ledger.nextControlSlot());
-    postControl(offset, protocol.prepareGoodbye(controlChain, 0, memory.all(), offset));
-  }
-
-  /** Posts a control message that the protocol has prepared. */
-  private void postControl(long offset, int length) {
-    int flags = SendChain.SIGNALED | (length > 0 && length <= inlineMax ? SendChain.INLINE : 0);
-    controlChain.set(
-        0,
-        protocol.controlOperation(),
-        ledger.addControl(),
-        length == 0 ? 0 : memory.all().address() + offset,
-        length,
-        length == 0 ? 0 : memory.localKey(),
-        flags);
-    failures.posted(queuePair.post(controlChain, 0, 1));
-  }
-
-  /**
-   * Sends a report of free buffer space to the peer, if one is due. No peer needs one after a
-   * goodbye of either side.
-   */
-  void sendReport() {
-    if (protocol.isReportDue()) {
-      sendReport(false);
-    }
-  }
-
-  /** Sends a report of any unreported free buffer space. */
-  void sendOwedReport() {
-    if (protocol.isReportOwed()) {
-      sendReport(true);
-    }
-  }
-
-  /** Sends no more reports: the peer has said goodbye. By any thread. */
-  void stopReports() {
-    reporting = false;
-  }
-
-  /** Returns the number of reports that were posted. By any thread. */
-  long reports() {
-    return reports.get();
-  }
-
-  /**
-   * {@return whether there is something to report, but the peer is not known to be able to receive
-   * it}
-   */
-  boolean isReportHeldUp() {
-    if (!reporting || !protocol.isReportOwed()) {
-      return false;
-    }
-    lock.lock();
-    try {
-      return !protocol.mayReport();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void sendReport(boolean early) {
-    lock.lock();
-    try {
-      boolean due = early ? protocol.isReportOwed() : protocol.isReportDue();
-      if (due && reporting && isUsable() && protocol.mayReport()) {
-        if (ledger.controlsPosted() >= CONTROL_SENDS) {
-          poll();
-        }
-        if (ledger.controlsPosted() < CONTROL_SENDS) {
-          postReport();
-          reports.incrementAndGet();
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-    failures.report();
-  }
-
-  /**
-   * Posts a goodbye to the peer, the last control message.
-   *
-   * @return whether it was posted
-   */
-  public boolean sayGoodbye() {
-    boolean done = false;
-    lock.lock();
-    try {
-      poll();
-      if (isUsable() && protocol.saysGoodbye() && ledger.controlsPosted() < CONTROL_SENDS) {
-        postGoodbye();
-        reporting = false;
-        done = true;
-      }
-    } finally {
-      lock.unlock();
-    }
-    return done;
-  }
-
-  /**
-   * Returns whether a peer sends a goodbye before it disconnects.
-   *
-   * @return whether it does, unless it fails
-   */
-  public boolean saysGoodbye() {
-    return protocol.saysGoodbye();
   }
 
   /**
@@ -562,7 +438,7 @@ public final class SendQueue {
       poll();
       ledger.probe();
       if (!closed && !failures.isFailed() && ledger.isAllRetired()) {
-        postEmptyWrite();
+        controls.postEmptyWrite();
       } else {
         signalLast(Long.MAX_VALUE); // or there might never be a completion
       }

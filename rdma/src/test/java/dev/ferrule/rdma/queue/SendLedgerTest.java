@@ -63,8 +63,8 @@ class SendLedgerTest {
 
   @Test
   void shouldGiveOutstandingControlsDifferentLines() {
-    boolean[] taken = new boolean[SendQueue.CONTROL_SENDS];
-    for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
+    boolean[] taken = new boolean[ControlMessages.SENDS];
+    for (int i = 0; i < ControlMessages.SENDS; i++) {
       assertThat(taken[ledger.nextControlSlot()]).isFalse();
       taken[ledger.nextControlSlot()] = true;
       ledger.addControl();

@@ -131,9 +131,9 @@ class SendQueueProtocolTest {
   }
 
   private static boolean sendsReport(SendQueue queue) {
-    long before = queue.reports();
-    queue.sendReport();
-    return queue.reports() > before;
+    long before = queue.controls().reports();
+    queue.controls().sendReport();
+    return queue.controls().reports() > before;
   }
 
   private SendQueue queue(int inline) {
@@ -197,7 +197,7 @@ class SendQueueProtocolTest {
     protocol.reportDue = true;
 
     assertThat(sendsReport(queue)).isTrue();
-    assertThat(queue.sayGoodbye()).isTrue();
+    assertThat(queue.controls().sayGoodbye()).isTrue();
 
     long start = memory.messages().address() + MEMORY;
     int send = 2; // IBV_WR_SEND
@@ -214,7 +214,7 @@ class SendQueueProtocolTest {
     SendQueue queue = queue(REPORT_LENGTH);
     protocol.reportDue = true;
 
-    queue.sendReport();
+    queue.controls().sendReport();
 
     assertThat(posted)
         .extracting(Posted::flags)
@@ -225,12 +225,12 @@ class SendQueueProtocolTest {
   void shouldLimitOutstandingControlMessagesToTheirLines() {
     SendQueue queue = queue(-1);
     protocol.reportDue = true;
-    for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
+    for (int i = 0; i < ControlMessages.SENDS; i++) {
       assertThat(sendsReport(queue)).isTrue();
     }
 
     assertThat(sendsReport(queue)).isFalse();
-    assertThat(queue.sayGoodbye()).isFalse();
-    assertThat(posted).hasSize(SendQueue.CONTROL_SENDS);
+    assertThat(queue.controls().sayGoodbye()).isFalse();
+    assertThat(posted).hasSize(ControlMessages.SENDS);
   }
 }

@@ -60,16 +60,16 @@ class SendQueueTest {
 
   /** Posts the maximum number of empty WRITEs. */
   private void postAllEmptyWrites() {
-    for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
+    for (int i = 0; i < ControlMessages.SENDS; i++) {
       send(1);
       assertThat(queue.isComplete(outbox.lastId())).isFalse();
     }
   }
 
   private boolean sendsReport() {
-    long before = queue.reports();
-    queue.sendReport();
-    return queue.reports() > before;
+    long before = queue.controls().reports();
+    queue.controls().sendReport();
+    return queue.controls().reports() > before;
   }
 
   private long posted(int operation) {
@@ -275,8 +275,8 @@ class SendQueueTest {
   @Test
   void aProtocolWithoutGoodbyeSendsNone() {
     protocol.saysGoodbye = false;
-    assertThat(queue.saysGoodbye()).isFalse();
-    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(queue.controls().saysGoodbye()).isFalse();
+    assertThat(queue.controls().sayGoodbye()).isFalse();
     assertThat(device.sends()).isEmpty();
   }
 
@@ -295,7 +295,7 @@ class SendQueueTest {
   @Test
   void reportsAndGoodbyeHaveReservedSpace() {
     postAllEmptyWrites();
-    assertThat(posted(ScriptedDevice.RDMA_WRITE)).isEqualTo(SendQueue.CONTROL_SENDS / 2);
+    assertThat(posted(ScriptedDevice.RDMA_WRITE)).isEqualTo(ControlMessages.SENDS / 2);
 
     for (int i = 0; i < 2; i++) {
       protocol.reportDue = true;
@@ -304,7 +304,7 @@ class SendQueueTest {
     protocol.reportDue = true;
     protocol.mayReport = false;
     assertThat(sendsReport()).as("the peer is not ready").isFalse();
-    assertThat(queue.sayGoodbye()).isTrue();
+    assertThat(queue.controls().sayGoodbye()).isTrue();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
   }
 
@@ -313,41 +313,41 @@ class SendQueueTest {
     useCredits(0);
     protocol.reportDue = true;
     assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
-    assertThat(queue.reports()).isEqualTo(1);
+    assertThat(queue.controls().reports()).isEqualTo(1);
   }
 
   @Test
   void noReportFollowsTheGoodbye() {
-    assertThat(queue.sayGoodbye()).isTrue();
+    assertThat(queue.controls().sayGoodbye()).isTrue();
     protocol.reportDue = true;
     assertThat(outbox.reserve(1, true)).isGreaterThan(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
-    queue.sendOwedReport();
-    assertThat(queue.isReportHeldUp()).isFalse();
+    queue.controls().sendOwedReport();
+    assertThat(queue.controls().isReportHeldUp()).isFalse();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
   }
 
   @Test
   void aPeerThatHasSaidGoodbyeGetsNoReport() {
     useCredits(0);
-    queue.stopReports();
+    queue.controls().stopReports();
     protocol.reportDue = true;
     protocol.mayReport = false;
-    assertThat(queue.isReportHeldUp()).isFalse();
+    assertThat(queue.controls().isReportHeldUp()).isFalse();
     protocol.mayReport = true;
     assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
-    queue.sendOwedReport();
+    queue.controls().sendOwedReport();
     assertThat(device.sends()).isEmpty();
   }
 
   @Test
   void aReportIsHeldUpIfThePeerIsNotReadyForIt() {
     protocol.mayReport = false;
-    assertThat(queue.isReportHeldUp()).as("there is none").isFalse();
+    assertThat(queue.controls().isReportHeldUp()).as("there is none").isFalse();
     protocol.reportDue = true;
-    assertThat(queue.isReportHeldUp()).isTrue();
+    assertThat(queue.controls().isReportHeldUp()).isTrue();
     protocol.mayReport = true;
-    assertThat(queue.isReportHeldUp()).as("the peer is ready").isFalse();
+    assertThat(queue.controls().isReportHeldUp()).as("the peer is ready").isFalse();
   }
 
   @Test
@@ -360,13 +360,13 @@ class SendQueueTest {
     protocol.reportDue = true;
     int before = device.sends().size();
     assertThat(sendsReport()).isFalse();
-    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(queue.controls().sayGoodbye()).isFalse();
     assertThat(device.sends()).hasSize(before);
 
     device.sent(completions, device.lastSend().id());
 
     assertThat(sendsReport()).isTrue();
-    assertThat(queue.sayGoodbye()).isTrue();
+    assertThat(queue.controls().sayGoodbye()).isTrue();
   }
 
   @Test
@@ -404,7 +404,7 @@ class SendQueueTest {
   void aFailureToPostAReportOrAnEmptyWriteIsReported() {
     device.sendErrno = Errno.ENOMEM;
     protocol.reportDue = true;
-    queue.sendReport();
+    queue.controls().sendReport();
     assertThat(callbacks.told).hasSize(1);
     device.sendErrno = 0;
     send(1);
@@ -452,7 +452,7 @@ class SendQueueTest {
     int before = device.sends().size();
     protocol.reportDue = true;
     assertThat(sendsReport()).isFalse();
-    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(queue.controls().sayGoodbye()).isFalse();
     queue.probe();
     assertThat(queue.isComplete(1)).isFalse();
     assertThat(queue.isDrained()).as("it never will be").isTrue();
@@ -508,7 +508,7 @@ class SendQueueTest {
     assertThat(outbox.publish()).isFalse();
     assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
-    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(queue.controls().sayGoodbye()).isFalse();
     assertThat(queue.isComplete(1)).isFalse();
     assertThat(queue.isDrained()).isTrue();
     queue.probe();
@@ -620,7 +620,7 @@ class SendQueueTest {
     assertThat(queue.isDrained()).isFalse();
     device.sent(completions, device.lastSend().id());
     assertThat(queue.isDrained()).isTrue();
-    queue.sayGoodbye();
+    queue.controls().sayGoodbye();
     assertThat(queue.isDrained()).isFalse();
     device.sent(completions, device.lastSend().id());
     assertThat(queue.isDrained()).isTrue();

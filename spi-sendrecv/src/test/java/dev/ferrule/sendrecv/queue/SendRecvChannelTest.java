@@ -240,8 +240,8 @@ class SendRecvChannelTest {
       queue.poll();
       channel.free(buffer);
     }
-    assertThat(channel.sends().saysGoodbye()).isFalse();
-    assertThat(channel.sends().sayGoodbye()).isFalse();
+    assertThat(channel.sends().controls().saysGoodbye()).isFalse();
+    assertThat(channel.sends().controls().sayGoodbye()).isFalse();
     assertThat(device.sends()).isEmpty();
     confirm();
     assertThat(device.sends().get(0).operation()).isEqualTo(ScriptedDevice.SEND);
@@ -249,8 +249,8 @@ class SendRecvChannelTest {
 
   @Test
   void goodbyeIsAControlMessage() {
-    assertThat(channel.sends().saysGoodbye()).isTrue();
-    assertThat(channel.sends().sayGoodbye()).isTrue();
+    assertThat(channel.sends().controls().saysGoodbye()).isTrue();
+    assertThat(channel.sends().controls().sayGoodbye()).isTrue();
     assertThat(device.lastSend().immediate())
         .isEqualTo(Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
     assertThat(device.lastSend().length()).isZero();
