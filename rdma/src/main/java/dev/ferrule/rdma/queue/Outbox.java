@@ -43,6 +43,7 @@ public final class Outbox {
   private final int slotSize;
   private final int[] freeSlots = new int[SLOTS]; // a stack
   private int freeSlotCount;
+  private final int[] slotReservedLengths = new int[SLOTS]; // a spare reservation may be longer
 
   private final int mask;
   private final long[] numbers; // in the queue, by id, of the last posted messages
@@ -85,17 +86,19 @@ public final class Outbox {
   public int reserve(int length, boolean needsMemory) {
     boolean takesSlot = needsMemory && length > 0 && length <= inlineMax && freeSlotCount > 0;
     boolean takesLines = needsMemory && length > 0 && !takesSlot;
-    if (spare > 0 && length <= spareLength && !takesLines) {
+    if (takesSlot && spare > 0 && length <= spareLength) {
       spare--;
-      return takesSlot ? takeSlot() : SendQueue.NO_LINES;
+      return takeSlot(spareLength);
     }
     int place = queue.reserve(this, length, takesLines);
-    return takesSlot && place == SendQueue.NO_LINES ? takeSlot() : place;
+    return takesSlot && place == SendQueue.NO_LINES ? takeSlot(length) : place;
   }
 
-  private int takeSlot() {
+  private int takeSlot(int reservedLength) {
     freeSlotCount--;
-    return FIRST_SLOT + freeSlots[freeSlotCount];
+    int slot = freeSlots[freeSlotCount];
+    slotReservedLengths[slot] = reservedLength;
+    return FIRST_SLOT + slot;
   }
 
   private void giveSlotBack(int place) {
@@ -135,7 +138,7 @@ public final class Outbox {
    */
   public void unreserve(int place, int length) {
     giveSlotBack(place);
-    queue.unreserve(this, lineOf(place), length);
+    queue.unreserve(this, lineOf(place), reservedLength(place, length));
   }
 
   /**
@@ -148,7 +151,13 @@ public final class Outbox {
    */
   public boolean stage(int place, int reservedLength, int length) {
     long base = place >= FIRST_SLOT ? slots.address() : queue.memoryAddress();
-    return add(place, base + offset(place), reservedLength, length, queue.memoryKey());
+    int reservedInPeer = reservedLength(place, reservedLength);
+    return add(place, base + offset(place), reservedInPeer, length, queue.memoryKey());
+  }
+
+  /** Returns the length for which resources of the peer are reserved. */
+  private int reservedLength(int place, int length) {
+    return place >= FIRST_SLOT ? slotReservedLengths[place - FIRST_SLOT] : length;
   }
 
   /**

@@ -149,15 +149,15 @@ public final class SendQueue {
     int result;
     lock.lock();
     try {
-      giveBackSpare(sender); // it was for shorter messages
       result = tryReserve(sender, length, needsLines);
       if (result == FULL) {
         poll();
+        giveBackSpare(sender);
         result = tryReserve(sender, length, needsLines);
       }
       if (result == FULL) {
         result = findCause(sender, length, needsLines);
-      } else if (!needsLines && length <= inlineMax) {
+      } else if (!needsLines && length <= inlineMax && sender.spare() == 0) {
         reserveSpare(sender, length);
       }
     } finally {

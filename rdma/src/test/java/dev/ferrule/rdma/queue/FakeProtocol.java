@@ -46,6 +46,11 @@ final class FakeProtocol implements SendProtocol {
     granted++;
   }
 
+  /** Adds credits. */
+  void grant(int more) {
+    granted += more;
+  }
+
   /** Returns the sum of the lengths that are reserved. */
   long reservedBytes() {
     return reservedBytes;

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Senders whose messages are inline. */
@@ -197,18 +198,39 @@ class InlineOutboxTest {
   }
 
   @Test
-  void spaceForShortMessagesIsNotUsedForALongerOne() {
-    stage(one, 5);
-    int spare = (int) one.held() - 5;
-    assertThat(spare).isPositive();
-    int place = reserve(one, INLINE);
-    one.stage(place, INLINE, INLINE);
-    for (int i = 0; i < 2 * spare; i++) {
-      one.stage(reserve(one, INLINE), INLINE, INLINE);
+  void messagesOfAnyLengthInABatchTakeAndReturnWhatIsReservedForThem() {
+    SplittableRandom random = new SplittableRandom(1);
+    for (int batch = 0; batch < 1000; batch++) {
+      for (int i = random.nextInt(1, SendQueue.MAX_CHAIN); i > 0; i--) {
+        int length = random.nextInt(random.nextBoolean() ? 4 : INLINE + 1);
+        int place = one.reserve(length, true);
+        assertThat(place).isGreaterThan(SendQueue.FULL);
+        if (random.nextInt(4) == 0) {
+          one.unreserve(place, length);
+        } else {
+          one.stage(place, length, random.nextInt(length + 1));
+        }
+      }
+      one.publish();
+      assertThat(protocol.reservedBytes()).isZero();
+      assertThat(one.held()).isZero();
+      protocol.grant(SendQueue.MAX_CHAIN);
+      queue.isDrained(); // so that the last request is signaled
+      device.sent(completions, device.lastSend().id());
+      assertThat(queue.isDrained()).isTrue();
     }
-    one.publish();
-    assertThat(protocol.reservedBytes()).isZero();
-    assertThat(one.held()).isZero();
+  }
+
+  @Test
+  void aSenderWithoutSpaceUsesThatForTheRestOfItsBatch() {
+    stage(one, 10);
+    long spare = one.held() - 10;
+    assertThat(spare).isPositive();
+    reserveAll(other);
+    for (int i = 0; i < spare; i++) {
+      assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.NO_LINES);
+    }
+    assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
