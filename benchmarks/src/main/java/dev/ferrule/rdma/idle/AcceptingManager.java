@@ -32,9 +32,9 @@ final class AcceptingManager {
   private final MemorySegment id = rdma_cm_id.allocate(arena);
   private final int readable = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
   private final Queue<Long> events = new ConcurrentLinkedQueue<>();
-  private final IdleDevice device;
+  private final IdleDeviceLibrary device;
 
-  AcceptingManager(IdleDevice device) {
+  AcceptingManager(IdleDeviceLibrary device) {
     this.device = device;
     rdma_event_channel.fd(channel, readable);
     rdma_cm_id.verbs(id, MemorySegment.ofAddress(device.context()));

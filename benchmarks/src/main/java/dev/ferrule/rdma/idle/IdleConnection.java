@@ -9,7 +9,7 @@ import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.net.URI;
 
-/** Makes a connection of production's classes over an {@link IdleDevice}. */
+/** Makes a connection of production's classes over an idle device. */
 final class IdleConnection {
 
   private static final int CREDITS = 64; // the default of sendrecv
@@ -26,7 +26,7 @@ final class IdleConnection {
    */
   static Connection open(String scheme, int burst, int length) {
     boolean ring = scheme.equals("magicring");
-    IdleDevice device = new IdleDevice();
+    IdleDeviceLibrary device = new IdleDeviceLibrary();
     VerbsLibrary library =
         VerbsLibrary.of(new IdleVerbsCalls(device), new AcceptingManager(device).calls());
     ConnectionProvider provider =

@@ -20,9 +20,9 @@ final class IdleVerbsCalls implements VerbsCalls {
   private final Arena arena = Arena.ofAuto();
   private final MemorySegment region = ibv_mr.allocate(arena);
   private final MemorySegment channel = ibv_comp_channel.allocate(arena);
-  private final IdleDevice device;
+  private final IdleDeviceLibrary device;
 
-  IdleVerbsCalls(IdleDevice device) {
+  IdleVerbsCalls(IdleDeviceLibrary device) {
     this.device = device;
     ibv_comp_channel.fd(channel, LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK()));
   }

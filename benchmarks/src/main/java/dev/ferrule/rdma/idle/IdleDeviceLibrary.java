@@ -16,13 +16,13 @@ import java.util.Arrays;
  * The device of {@code build-support/bench/idle_device.h}, which completes what is posted and plays
  * the peer.
  */
-final class IdleDevice {
+final class IdleDeviceLibrary {
 
   private static final String LIBRARY = System.getProperty("ferrule.idleDevice");
 
   private final SymbolLookup functions;
 
-  IdleDevice() {
+  IdleDeviceLibrary() {
     if (LIBRARY == null) {
       throw new IllegalStateException(
           "run build-support/bench/rdma-path.sh, which has a C compiler");
