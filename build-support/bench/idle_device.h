@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device without hardware and without a network, for one queue pair: its functions complete what is posted, and play
+// the peer. RdmaSendBenchmark, RdmaReceiveBenchmark and post_loop.c post to it and poll it, by the functions in
+// ibv_context.ops; so the difference of their times is the cost of Java.
+#ifndef IDLE_DEVICE_H
+#define IDLE_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+// Returns the context of the device. There is one in a process.
+struct ibv_context *idle_context(void);
+
+struct ibv_cq *idle_create_cq(void);
+
+struct ibv_qp *idle_create_qp(struct ibv_cq *sends, struct ibv_cq *receives);
+
+// Sets what the peer does.
+//   window  how many messages it allows at first; it returns the window when half of it is used
+//   burst   how many messages of it each poll finds, at most; 0 for none
+//   length  the length of these messages
+//   ring    whether it writes into a ring and acknowledges by SEND, as magicring; else it grants
+//           credits in immediate data, as sendrecv
+void idle_peer(uint32_t window, uint32_t burst, uint32_t length, uint32_t ring);
+
+#endif
