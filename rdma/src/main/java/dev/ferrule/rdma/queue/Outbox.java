@@ -289,7 +289,7 @@ public final class Outbox {
     numbers[(int) posted & mask] = number;
   }
 
-  /** Records a reservation, or with -1 its release. */
+  /** Records reservations or, with a negative number, their release. */
   void addReserved(int more) {
     reserved += more;
   }

@@ -24,15 +24,14 @@ public interface SendProtocol {
   boolean tryReserve(int length);
 
   /**
-   * As {@link #tryReserve}, for a message that the program may not send: if there are no resources,
-   * none are requested from the peer.
+   * Reserves the resources for messages that the program may not send: if the peer lacks them, none
+   * are requested.
    *
-   * @param length the message's length in bytes
-   * @return false if the peer lacks them; nothing is reserved then
+   * @param length the length of each message in bytes
+   * @param most the number of messages, at most
+   * @return for how many there were resources
    */
-  default boolean tryReserveAhead(int length) {
-    return tryReserve(length);
-  }
+  int reserveAhead(int length, int most);
 
   /**
    * {@return how many messages of one sender may be reserved that are neither sent nor staged, a
@@ -43,11 +42,12 @@ public interface SendProtocol {
   }
 
   /**
-   * Releases the reservation of a message that is not sent.
+   * Releases the reservations of messages that are not sent.
    *
-   * @param length the reserved length in bytes
+   * @param length the reserved length of each in bytes
+   * @param count the number of messages
    */
-  void unreserve(int length);
+  void unreserve(int length, int count);
 
   /** {@return the operation of a message's work request, a constant} Not under the lock. */
   SendOperation messageOperation();

@@ -175,23 +175,23 @@ public final class SendQueue {
    * lock: as many as are staged, so that a batch holds at most twice the space that it uses.
    */
   private void reserveSpare(Outbox sender, int length) {
-    int count = 0;
     int most = Math.min(sender.staged(), MAX_CHAIN - 1 - sender.staged());
-    while (count < most && hasRequest(sender) && protocol.tryReserveAhead(length)) {
-      reserved++;
-      sender.addReserved(1);
-      count++;
-    }
+    most = (int) Math.min(most, unacked - (reserved - ledger.retiredMessages()));
+    most = (int) Math.min(most, protocol.maxClaimed() - sender.claimed());
+    int count = most > 0 ? protocol.reserveAhead(length, most) : 0;
+    reserved += count;
+    sender.addReserved(count);
     sender.setSpare(count, length);
   }
 
   private void giveBackSpare(Outbox sender) {
-    for (int i = sender.spare(); i > 0; i--) {
-      reserved--;
-      sender.addReserved(-1);
-      protocol.unreserve(sender.spareLength());
+    int count = sender.spare();
+    if (count > 0) {
+      reserved -= count;
+      sender.addReserved(-count);
+      protocol.unreserve(sender.spareLength(), count);
+      sender.setSpare(0, 0);
     }
-    sender.setSpare(0, 0);
   }
 
   /** Returns the result of a reservation that has found no space. */
@@ -215,7 +215,7 @@ public final class SendQueue {
     if (length > 0 && needsLines) {
       line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
       if (line == LineAllocator.NONE) {
-        protocol.unreserve(length);
+        protocol.unreserve(length, 1);
         return FULL;
       }
     }
@@ -251,7 +251,7 @@ public final class SendQueue {
     try {
       reserved--;
       sender.addReserved(-1);
-      protocol.unreserve(length);
+      protocol.unreserve(length, 1);
       if (line >= 0) {
         lines.release(line);
       }

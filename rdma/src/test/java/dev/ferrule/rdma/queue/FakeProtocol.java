@@ -72,9 +72,18 @@ final class FakeProtocol implements SendProtocol {
   }
 
   @Override
-  public void unreserve(int length) {
-    reserved--;
-    reservedBytes -= length;
+  public int reserveAhead(int length, int most) {
+    int count = 0;
+    while (count < most && tryReserve(length)) {
+      count++;
+    }
+    return count;
+  }
+
+  @Override
+  public void unreserve(int length, int count) {
+    reserved -= count;
+    reservedBytes -= (long) count * length;
   }
 
   @Override

@@ -47,7 +47,12 @@ class SendQueueProtocolTest {
     }
 
     @Override
-    public void unreserve(int length) {
+    public int reserveAhead(int length, int most) {
+      return 0;
+    }
+
+    @Override
+    public void unreserve(int length, int count) {
       left += length;
     }
 

@@ -49,13 +49,17 @@ final class RingSends implements SendProtocol {
   }
 
   @Override
-  public boolean tryReserveAhead(int length) {
-    return space().tryReserveAhead(length);
+  public int reserveAhead(int length, int most) {
+    int count = 0;
+    while (count < most && space().tryReserveAhead(length)) {
+      count++;
+    }
+    return count;
   }
 
   @Override
-  public void unreserve(int length) {
-    space().unreserve(length);
+  public void unreserve(int length, int count) {
+    space().unreserve(length, count);
   }
 
   @Override

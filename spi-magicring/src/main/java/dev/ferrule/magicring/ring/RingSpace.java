@@ -128,16 +128,17 @@ public final class RingSpace {
   }
 
   /**
-   * Releases the space of a message that is not sent.
+   * Releases the space of messages that are not sent.
    *
-   * @param length the length that was reserved
+   * @param length the length that was reserved for each
+   * @param count the number of messages
    */
-  public void unreserve(int length) {
-    long bytes = reservedBytes - mapping.worstCase(length);
-    if (reservedMessages == 0 || bytes < 0) {
+  public void unreserve(int length, int count) {
+    long bytes = reservedBytes - count * mapping.worstCase(length);
+    if (reservedMessages < count || bytes < 0) {
       throw new IllegalStateException("no space is reserved for " + length + " bytes");
     }
-    reservedMessages--;
+    reservedMessages -= count;
     reservedBytes = bytes;
   }
 
@@ -153,7 +154,7 @@ public final class RingSpace {
       throw new IllegalArgumentException(
           "a message of " + actualLength + " bytes exceeds the " + reservedLength + " reserved");
     }
-    unreserve(reservedLength);
+    unreserve(reservedLength, 1);
     long offset = tail.advance(actualLength);
     long number = sent.getPlain();
     ends[(int) number & mask] = tail.position();

@@ -144,7 +144,7 @@ class RingModelTest {
       }
       int reserved = claims.remove(random.nextInt(claims.size()));
       if (random.nextInt(4) == 0) {
-        space.unreserve(reserved);
+        space.unreserve(reserved, 1);
         return;
       }
       int length = random.nextBoolean() ? reserved : random.nextInt(reserved + 1);
@@ -249,7 +249,7 @@ class RingModelTest {
     }
 
     void finish() {
-      claims.forEach(space::unreserve);
+      claims.forEach(length -> space.unreserve(length, 1));
       claims.clear();
       while (!inFlight.isEmpty()) {
         deliver();
@@ -269,7 +269,7 @@ class RingModelTest {
       assertThat(messages.freeBytes()).isEqualTo(size);
       claim(longest);
       assertThat(claims).as("space for the longest message").hasSize(1);
-      space.unreserve(longest);
+      space.unreserve(longest, 1);
       for (int i = 0; i < window; i++) {
         assertThat(space.tryReserve(0)).isTrue();
       }

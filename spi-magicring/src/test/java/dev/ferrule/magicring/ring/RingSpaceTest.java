@@ -58,7 +58,7 @@ class RingSpaceTest {
     }
     assertThat(magic.tryReserve(0)).isTrue();
     assertThat(magic.tryReserve(0)).isFalse();
-    magic.unreserve(0);
+    magic.unreserve(0, 1);
     assertThat(magic.tryReserve(0)).isTrue();
     magic.place(0, 0);
     assertThat(magic.tryReserve(0)).isFalse();
@@ -189,12 +189,12 @@ class RingSpaceTest {
 
   @Test
   void shouldNotReleaseMoreThanWasReserved() {
-    assertThatThrownBy(() -> magic.unreserve(0)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> magic.unreserve(0, 1)).isInstanceOf(IllegalStateException.class);
     magic.tryReserve(8);
-    assertThatThrownBy(() -> magic.unreserve(9)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> magic.unreserve(9, 1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> magic.place(8, 9)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> magic.place(8, -1)).isInstanceOf(IllegalArgumentException.class);
-    magic.unreserve(8);
+    magic.unreserve(8, 1);
     assertThat(magic.tryReserve(PAGE)).isTrue();
   }
 

@@ -33,13 +33,20 @@ final class CreditedSends implements SendProtocol {
   }
 
   @Override
+  public int reserveAhead(int length, int most) {
+    int count = Math.clamp(window.grantedByPeer() - sent - reserved, 0, most);
+    reserved += count;
+    return count;
+  }
+
+  @Override
   public int maxClaimed() {
     return window.maxClaimed();
   }
 
   @Override
-  public void unreserve(int length) {
-    reserved--;
+  public void unreserve(int length, int count) {
+    reserved -= count;
   }
 
   @Override
