@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -45,6 +47,7 @@ class RmaPathsTest {
 
   private static final long SIZE = 40L << 20; // several pieces of any method
   private static final long NOT_SOON_MILLIS = 100;
+  private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
   /** Without keepalives: a connection whose endpoint's thread is kept busy must not time out. */
   private static final ConnectionOptions BY_FRAGMENTS =
@@ -157,6 +160,54 @@ class RmaPathsTest {
       assertThat(pair.client().rma().path()).isEqualTo(choice);
       assertThat(knem.copies() > 2).isEqualTo(choice.equals("knem"));
     }
+  }
+
+  /**
+   * The client changes a counter in turn with copies by its method, while the server's processor
+   * changes it, and the client's if the memory is mapped.
+   */
+  @ParameterizedTest
+  @CsvSource({"knem, false", "cma, false", "mmap, false", "knem, true", "cma, true", "mmap, true"})
+  void operationsAndProcessorsLoseNoIncrement(String choice, boolean allocated) {
+    int each = 5_000;
+    try (Pair pair = connect(withKnem, choice);
+        ExposedMemory exposed =
+            allocated
+                ? pair.server().rma().allocate(64, RmaRight.values())
+                : pair.server().rma().expose(Arena.ofAuto().allocate(64, 64), RmaRight.values())) {
+      CompletableFuture<Void> owner =
+          CompletableFuture.runAsync(() -> increment(exposed.segment(), each));
+      Rma rma = pair.client().rma();
+      RemoteMemory remote = rma.attach(exposed.handle());
+      assertThat(remote.view().isPresent()).isEqualTo(allocated);
+      CompletableFuture<Void> view =
+          CompletableFuture.runAsync(() -> remote.view().ifPresent(its -> increment(its, each)));
+      MemorySegment mine = Arena.ofAuto().allocate(64, 64);
+      RegisteredMemory local = pair.client().register(mine);
+      long last = -1;
+      for (int i = 0; i < each; i++) {
+        long adding = rma.fetchAndAdd(local, 0, remote, 0, 1);
+        rma.await(rma.read(local, 8, remote, 0, 8));
+        assertThat(rma.isComplete(adding)).isTrue();
+        assertThat(word(mine, 0)).isGreaterThan(last);
+        assertThat(word(mine, 8)).as("read after the addition").isGreaterThan(word(mine, 0));
+        last = word(mine, 0);
+      }
+      owner.join();
+      view.join();
+      assertThat(word(exposed.segment(), 0)).isEqualTo((allocated ? 3L : 2L) * each);
+      assertThat(rma.path()).isEqualTo(choice);
+    }
+  }
+
+  private static void increment(MemorySegment memory, int times) {
+    for (int i = 0; i < times; i++) {
+      long ignored = (long) WORD.getAndAdd(memory, 0L, 1L);
+    }
+  }
+
+  private static long word(MemorySegment memory, long offset) {
+    return (long) WORD.getVolatile(memory, offset);
   }
 
   @Test

@@ -22,7 +22,6 @@ import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
-import dev.ferrule.verbs.AtomicCapability;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -240,13 +239,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
   @Override
   protected void checkAtomics() {
-    if (device.attributes().atomics() == AtomicCapability.NONE) {
-      throw new UnsupportedOperationException(
-          "the device "
-              + device.context().deviceName()
-              + " has no atomic operations; expose memory for reads and writes, and let its owner"
-              + " change words for others");
-    }
+    device.checkAtomics();
   }
 
   @Override
