@@ -155,10 +155,19 @@ public interface Rma {
    * space to start it. The class comment states with respect to what it is atomic.
    *
    * {@snippet lang=java :
-   * // remote: memory of at least 8 bytes that the peer exposes with RmaRight.ATOMIC
-   * static long nextTicket(Rma rma, RegisteredMemory local, RemoteMemory remote) {
-   *   rma.await(rma.fetchAndAdd(local, 0, remote, 0, 1));
-   *   return local.segment().get(ValueLayout.JAVA_LONG, 0); // different for each caller
+   * try (Arena arena = Arena.ofShared();
+   *     Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-tickets"))) {
+   *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+   *   try (Connection server = listener.accept();
+   *       Connection client = connecting.join();
+   *       RegisteredMemory local = client.register(arena.allocate(8, 8))) {
+   *     try (ExposedMemory counter = server.rma().allocate(8, RmaRight.ATOMIC)) {
+   *       RemoteMemory remote = client.rma().attach(counter.handle());
+   *       client.rma().await(client.rma().fetchAndAdd(local, 0, remote, 0, 1));
+   *       long ticket = local.segment().get(ValueLayout.JAVA_LONG, 0);
+   *       System.out.println("ticket " + ticket); // ticket 0
+   *     }
+   *   }
    * }
    * }
    *
@@ -184,8 +193,8 @@ public interface Rma {
 
   /**
    * Atomically compares a word of the peer's memory with an expected value, sets it if they are
-   * equal, and stores the previous value in local memory. So the word was set if, and only if, that
-   * is the expected one. Otherwise like {@link #fetchAndAdd}.
+   * equal, and stores the previous value in local memory. So the word was set if, and only if, the
+   * stored value is the expected one. Otherwise like {@link #fetchAndAdd}.
    *
    * @param local as for {@link #fetchAndAdd}
    * @param localOffset as for {@link #fetchAndAdd}

@@ -76,7 +76,7 @@ public abstract class AtomicsContract extends Contract {
   }
 
   /** The memory of a server, and a client that changes it. */
-  private final class Access {
+  private final class Attachment {
     private final Pair pair = connect();
     private final ExposedMemory exposed;
     private final MemorySegment theirs;
@@ -85,13 +85,13 @@ public abstract class AtomicsContract extends Contract {
     private final MemorySegment mine = memory();
     private final RegisteredMemory local = pair.client().register(mine);
 
-    Access(Kind kind, RmaRight... rights) {
+    Attachment(Kind kind, RmaRight... rights) {
       this.exposed = expose(pair.server(), kind, rights);
       this.theirs = exposed.segment();
       this.remote = rma.attach(exposed.handle());
     }
 
-    Access(MemorySegment memory, RmaRight... rights) {
+    Attachment(MemorySegment memory, RmaRight... rights) {
       this.exposed = expose(pair.server(), memory, rights);
       this.theirs = memory;
       this.remote = rma.attach(exposed.handle());
@@ -111,7 +111,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void anAdditionReturnsThePreviousValue(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     access.theirs.set(ValueLayout.JAVA_LONG, 16, 40);
 
     assertThat(access.add(16, 2)).isEqualTo(40);
@@ -124,7 +124,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void aSwapReturnsThePreviousValueAndSetsOnlyTheExpectedOne(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     access.theirs.set(ValueLayout.JAVA_LONG, 16, 40);
 
     assertThat(access.swap(16, 41, 1)).isEqualTo(40);
@@ -139,7 +139,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void noOtherByteIsChangedOnEitherSide(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     access.theirs.fill((byte) 0x11);
     access.mine.fill((byte) 0x22);
     MemorySegment theirs = memory().fill((byte) 0x11);
@@ -209,7 +209,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void manyOperationsMayBeUnderWayBetweenOthers(Kind kind) {
-    Access access = new Access(kind, RmaRight.values());
+    Attachment access = new Attachment(kind, RmaRight.values());
     Rma rma = access.rma;
     int words = SIZE / Long.BYTES;
     long last = 0;
@@ -231,7 +231,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void operationsBehindAFenceSeeWhatWasDoneBeforeIt(Kind kind) {
-    Access access = new Access(kind, RmaRight.values());
+    Attachment access = new Attachment(kind, RmaRight.values());
     Rma rma = access.rma;
     for (int i = 1; i <= 50; i++) {
       access.theirs.set(ValueLayout.JAVA_LONG, 8, 1000L + i);
@@ -259,7 +259,7 @@ public abstract class AtomicsContract extends Contract {
   @CsvSource({"1, 0", "4, 8", "7, 16", "0, 1", "8, 4", "16, 4087"})
   void aWordThatIsNotAlignedIsRefusedAndChangesNothing(long localOffset, long remoteOffset) {
     for (Kind kind : Kind.values()) {
-      Access access = new Access(kind, RmaRight.ATOMIC);
+      Attachment access = new Attachment(kind, RmaRight.ATOMIC);
       String side = localOffset % 8 == 0 ? "remote" : "local";
       assertThatThrownBy(() ->
               access.rma.fetchAndAdd(access.local, localOffset, access.remote, remoteOffset, 1))
@@ -277,7 +277,7 @@ public abstract class AtomicsContract extends Contract {
   }
 
   /** Nothing was changed, and the next operation is the first. */
-  private static void assertUntouched(Access access) {
+  private static void assertUntouched(Attachment access) {
     assertThat(access.theirs.mismatch(memory().asSlice(0, access.theirs.byteSize()))).isEqualTo(-1);
     assertThat(access.mine.mismatch(memory())).isEqualTo(-1);
     assertThatThrownBy(() -> access.rma.isComplete(1)).isInstanceOf(IllegalArgumentException.class);
@@ -286,7 +286,7 @@ public abstract class AtomicsContract extends Contract {
   @Test
   void theAddressOfTheMemoryDecidesWhichOffsetsAreAligned() {
     MemorySegment memory = memory().asSlice(4);
-    Access access = new Access(memory, RmaRight.ATOMIC);
+    Attachment access = new Attachment(memory, RmaRight.ATOMIC);
     memory.set(ValueLayout.JAVA_LONG, 4, 17);
 
     assertThat(access.add(4, 1)).isEqualTo(17);
@@ -313,7 +313,7 @@ public abstract class AtomicsContract extends Contract {
   })
   void anOutOfBoundsOperationChangesNothing(long localOffset, long remoteOffset) {
     for (Kind kind : Kind.values()) {
-      Access access = new Access(kind, RmaRight.ATOMIC);
+      Attachment access = new Attachment(kind, RmaRight.ATOMIC);
       assertThatThrownBy(() ->
               access.rma.fetchAndAdd(access.local, localOffset, access.remote, remoteOffset, 1))
           .isInstanceOf(IndexOutOfBoundsException.class);
@@ -328,7 +328,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void theRightIsNeededAndPermitsNothingElse(Kind kind) {
-    Access without = new Access(kind, RmaRight.READ, RmaRight.WRITE);
+    Attachment without = new Attachment(kind, RmaRight.READ, RmaRight.WRITE);
     assertThat(without.remote.allows(RmaRight.ATOMIC)).isFalse();
     assertThatThrownBy(() -> without.add(0, 1))
         .isInstanceOf(RemoteAccessException.class)
@@ -338,7 +338,7 @@ public abstract class AtomicsContract extends Contract {
         .hasMessageContaining("ATOMIC");
     assertUntouched(without);
 
-    Access with = new Access(kind, RmaRight.ATOMIC);
+    Attachment with = new Attachment(kind, RmaRight.ATOMIC);
     assertThat(with.remote.allows(RmaRight.ATOMIC)).isTrue();
     assertThatThrownBy(() -> with.rma.read(with.local, 0, with.remote, 0, 8))
         .isInstanceOf(RemoteAccessException.class);
@@ -350,7 +350,7 @@ public abstract class AtomicsContract extends Contract {
 
   @Test
   void readOnlyMemoryIsRefused() {
-    Access access = new Access(Kind.PROGRAM, RmaRight.ATOMIC);
+    Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
     RegisteredMemory readOnly = access.pair.client().register(memory().asReadOnly());
 
     assertThatThrownBy(() -> access.rma.fetchAndAdd(readOnly, 0, access.remote, 0, 1))
@@ -364,8 +364,8 @@ public abstract class AtomicsContract extends Contract {
 
   @Test
   void memoryOfAnotherConnectionAndAClosedRegistrationAreRefused() {
-    Access access = new Access(Kind.PROGRAM, RmaRight.ATOMIC);
-    Access other = new Access(Kind.PROGRAM, RmaRight.ATOMIC);
+    Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
+    Attachment other = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
 
     assertThatThrownBy(() -> access.rma.fetchAndAdd(other.local, 0, access.remote, 0, 1))
         .isInstanceOf(IllegalArgumentException.class);
@@ -381,7 +381,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void revokedMemoryIsNoLongerChanged(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     access.exposed.close();
 
     assertThatThrownBy(() -> access.add(0, 1)).isInstanceOf(RemoteAccessException.class);
@@ -401,7 +401,7 @@ public abstract class AtomicsContract extends Contract {
   @Test
   void nothingIsChangedAfterARevocationDuringOperations() {
     for (int round = 0; round < 10; round++) {
-      Access access = new Access(Kind.PROGRAM, RmaRight.ATOMIC);
+      Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
       Background<Boolean> adding =
           inBackground(
               "adder",
@@ -419,11 +419,11 @@ public abstract class AtomicsContract extends Contract {
     }
   }
 
-  private static void awaitAdded(Access access) {
+  private static void awaitAdded(Attachment access) {
     eventually("something was added", () -> word(access.theirs, 0) != 0);
   }
 
-  private static void addAgainAndAgain(Access access) {
+  private static void addAgainAndAgain(Attachment access) {
     while (true) {
       access.add(0, 1);
     }
@@ -432,7 +432,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void aConnectionThatEndsEndsItsOperations(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     access.add(0, 1);
 
     access.pair.server().close();
@@ -449,7 +449,7 @@ public abstract class AtomicsContract extends Contract {
   @Test
   void closingDuringOperationsHangsNeitherSide() {
     for (int round = 0; round < 10; round++) {
-      Access access = new Access(Kind.PROGRAM, RmaRight.ATOMIC);
+      Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
       Background<Boolean> adding =
           inBackground(
               "adder",
@@ -468,7 +468,7 @@ public abstract class AtomicsContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void operationsAllocateNothing(Kind kind) {
-    Access access = new Access(kind, RmaRight.ATOMIC);
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
     int operations = provider.messages(5_000);
     Runnable round =
         () -> {
