@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -169,19 +170,22 @@ class RmaPathsTest {
   @ParameterizedTest
   @CsvSource({"knem, false", "cma, false", "mmap, false", "knem, true", "cma, true", "mmap, true"})
   void operationsAndProcessorsLoseNoIncrement(String choice, boolean allocated) {
-    int each = 5_000;
+    int each = 2_000;
     try (Pair pair = connect(withKnem, choice);
         ExposedMemory exposed =
             allocated
                 ? pair.server().rma().allocate(64, RmaRight.values())
                 : pair.server().rma().expose(Arena.ofAuto().allocate(64, 64), RmaRight.values())) {
-      CompletableFuture<Void> owner =
-          CompletableFuture.runAsync(() -> increment(exposed.segment(), each));
       Rma rma = pair.client().rma();
       RemoteMemory remote = rma.attach(exposed.handle());
       assertThat(remote.view().isPresent()).isEqualTo(allocated);
-      CompletableFuture<Void> view =
-          CompletableFuture.runAsync(() -> remote.view().ifPresent(its -> increment(its, each)));
+      AtomicBoolean over = new AtomicBoolean();
+      CompletableFuture<Long> owner = increment(exposed.segment(), over);
+      CompletableFuture<Long> viewer =
+          remote
+              .view()
+              .map(view -> increment(view, over))
+              .orElse(CompletableFuture.completedFuture(0L));
       MemorySegment mine = Arena.ofAuto().allocate(64, 64);
       RegisteredMemory local = pair.client().register(mine);
       long last = -1;
@@ -193,17 +197,28 @@ class RmaPathsTest {
         assertThat(word(mine, 8)).as("read after the addition").isGreaterThan(word(mine, 0));
         last = word(mine, 0);
       }
-      owner.join();
-      view.join();
-      assertThat(word(exposed.segment(), 0)).isEqualTo((allocated ? 3L : 2L) * each);
+      over.set(true);
+      long others = owner.join() + viewer.join();
+      assertThat(word(exposed.segment(), 0)).isEqualTo(each + others);
       assertThat(rma.path()).isEqualTo(choice);
     }
   }
 
-  private static void increment(MemorySegment memory, int times) {
-    for (int i = 0; i < times; i++) {
-      long ignored = (long) WORD.getAndAdd(memory, 0L, 1L);
-    }
+  /** Increments a word in a thread of its own; the result is how often. */
+  private static CompletableFuture<Long> increment(MemorySegment memory, AtomicBoolean over) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          long times = 0;
+          while (!over.get()) {
+            long ignored = (long) WORD.getAndAdd(memory, 0L, 1L);
+            times++;
+            if (times % 1_000 == 0) {
+              Thread.yield(); // there may be fewer processors than threads
+            }
+          }
+          return times;
+        },
+        task -> Thread.ofPlatform().daemon().start(task));
   }
 
   private static long word(MemorySegment memory, long offset) {
