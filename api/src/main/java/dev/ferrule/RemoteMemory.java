@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory exposed by the peer and attached by {@link Rma#attach}: the source of reads and the target
- * of writes. It need not be closed.
+ * Memory exposed by the peer and attached by {@link Rma#attach}: the source of reads, and the
+ * target of writes and atomic operations. It need not be closed.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  */

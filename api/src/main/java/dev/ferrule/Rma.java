@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * Remote memory access: reads and writes memory that the peer has exposed, without involving the
- * peer's program (one-sided). One side exposes memory and sends its handle; the other side attaches
- * the handle and may then access the memory any number of times.
+ * Remote memory access: reads, writes and atomically changes memory that the peer has exposed,
+ * without involving the peer's program (one-sided). One side exposes memory and sends its handle;
+ * the other side attaches the handle and may then access the memory any number of times.
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
@@ -28,7 +28,22 @@ import java.time.Duration;
  *
  * <p><b>Order:</b> operations of one Rma may overtake each other, and messages may overtake
  * operations. {@link #fence} and {@link #writeAndSend} enforce an order where one is needed. The
- * bytes of one operation become visible in no particular order, and not atomically.
+ * bytes of one operation become visible in no particular order, and not atomically, except those of
+ * {@link #fetchAndAdd} and {@link #compareAndSwap}.
+ *
+ * <p><b>Atomic operations</b> change one word of 8 bytes, in the machine's byte order. They are
+ * atomic with respect to each other, whichever connections of one provider they use:
+ *
+ * <ul>
+ *   <li>over shared memory, also with respect to the atomic accesses of every process to that word,
+ *       such as {@link java.lang.invoke.VarHandle#getAndAdd};
+ *   <li>over RDMA, only if they reach the memory through the same device, and in general not with
+ *       respect to accesses by processors: while peers may change a word, the owner's program only
+ *       reads it, or changes it over a connection to itself.
+ * </ul>
+ *
+ * They are not atomic with respect to reads and writes of this interface, nor to those of a peer
+ * over another provider.
  *
  * <p><b>Threads:</b> one thread at a time may use an Rma. Only {@link #expose}, {@link #allocate}
  * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
@@ -55,7 +70,9 @@ public interface Rma {
    * @param rights the accesses that the peer may make, at least one
    * @return the exposed memory, with its handle
    * @throws IllegalArgumentException if the segment is on the heap, is confined to one thread, or
-   *     is read-only although the peer may write; or if no right is given
+   *     is read-only although the peer may write or use atomic operations; or if no right is given
+   * @throws UnsupportedOperationException if the rights include {@link RmaRight#ATOMIC} and this
+   *     side's device has no atomic operations
    * @throws ResourceExhaustedException if this connection exposes too much memory already, or the
    *     operating system refuses to pin that much memory
    * @throws IllegalStateException if the memory has been freed
@@ -72,6 +89,7 @@ public interface Rma {
    * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after
    *     closing it or the connection
    * @throws IllegalArgumentException if the size is less than 1, or no right is given
+   * @throws UnsupportedOperationException as for {@link #expose}
    * @throws ResourceExhaustedException if that much memory is not available, or cannot be exposed
    *     over this connection
    */
@@ -81,7 +99,7 @@ public interface Rma {
    * Attaches memory that the peer has exposed over this connection.
    *
    * @param handle the handle, as received from the peer
-   * @return the memory, for {@link #read} and {@link #write}
+   * @return the memory, for the operations of this Rma
    * @throws RemoteAccessException if the handle is malformed or belongs to another connection, or
    *     its memory is no longer exposed
    */
@@ -132,6 +150,73 @@ public interface Rma {
       long length);
 
   /**
+   * Atomically adds to a word of the peer's memory, and stores the previous value in local memory.
+   * Returns once the operation has started; it may be complete by then. Waits while there is no
+   * space to start it. The class comment states with respect to what it is atomic.
+   *
+   * {@snippet lang=java :
+   * try (Arena arena = Arena.ofShared();
+   *     Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-tickets"))) {
+   *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+   *   try (Connection server = listener.accept();
+   *       Connection client = connecting.join();
+   *       RegisteredMemory local = client.register(arena.allocate(8, 8))) {
+   *     try (ExposedMemory counter = server.rma().allocate(8, RmaRight.ATOMIC)) {
+   *       RemoteMemory remote = client.rma().attach(counter.handle());
+   *       client.rma().await(client.rma().fetchAndAdd(local, 0, remote, 0, 1));
+   *       long ticket = local.segment().get(ValueLayout.JAVA_LONG, 0);
+   *       System.out.println("ticket " + ticket); // ticket 0
+   *     }
+   *   }
+   * }
+   * }
+   *
+   * @param local gets the previous value; its 8 bytes are undefined until the operation is complete
+   * @param localOffset the offset in the local memory, in bytes
+   * @param remote the memory with the word
+   * @param remoteOffset the word's offset, in bytes
+   * @param addend the number to add, modulo 2<sup>64</sup>
+   * @return the operation's id, for {@link #await}; ids start at 1
+   * @throws IllegalArgumentException if the local memory is read-only; or if the address of either
+   *     memory plus its offset, in the process that owns the memory, is not a multiple of 8
+   * @throws RemoteAccessException if the memory is not exposed for atomic operations, or no longer
+   * @throws UnsupportedOperationException if this side's device has no atomic operations
+   * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
+   *     the word is not changed
+   */
+  long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend);
+
+  /**
+   * Atomically compares a word of the peer's memory with an expected value, sets it if they are
+   * equal, and stores the previous value in local memory. So the word was set if, and only if, the
+   * stored value is the expected one. Otherwise like {@link #fetchAndAdd}.
+   *
+   * @param local as for {@link #fetchAndAdd}
+   * @param localOffset as for {@link #fetchAndAdd}
+   * @param remote as for {@link #fetchAndAdd}
+   * @param remoteOffset as for {@link #fetchAndAdd}
+   * @param expected the value that the word must have to be set
+   * @param desired the value to set
+   * @return the operation's id, for {@link #await}; ids start at 1
+   * @throws IllegalArgumentException as for {@link #fetchAndAdd}
+   * @throws RemoteAccessException as for {@link #fetchAndAdd}
+   * @throws UnsupportedOperationException as for {@link #fetchAndAdd}
+   * @throws OperationInterruptedException as for {@link #fetchAndAdd}
+   */
+  long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired);
+
+  /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
    * sees the written bytes. May wait until the write is complete, and for space for the message.
    * The calling thread must be the one that uses the Sender.
@@ -160,13 +245,13 @@ public interface Rma {
    */
   String path();
 
-  /** Orders operations: all earlier ones take effect before any later one begins. */
+  /** Orders operations: all earlier ones take effect before any later one begins. May wait. */
   void fence();
 
   /**
    * {@return whether an operation is complete: the peer's memory contains the bytes written, or the
-   * local memory the bytes read, and the local memory may be reused} Operations complete in order.
-   * Does not wait.
+   * local memory the bytes read or the previous value, and the local memory may be reused}
+   * Operations complete in order. Does not wait.
    *
    * @param id an id that this Rma returned
    */

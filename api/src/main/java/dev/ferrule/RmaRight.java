@@ -7,5 +7,8 @@ public enum RmaRight {
   READ,
 
   /** The peer may {@link Rma#write} to the memory. */
-  WRITE
+  WRITE,
+
+  /** The peer may {@link Rma#fetchAndAdd} and {@link Rma#compareAndSwap} words of the memory. */
+  ATOMIC
 }

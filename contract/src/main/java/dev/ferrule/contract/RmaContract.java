@@ -34,7 +34,7 @@ public abstract class RmaContract extends Contract {
 
   private static final int SIZE = 64 * KIB;
   private static final int LARGE = 5 * MIB + 13; // several fragments and a remainder
-  private static final RmaRight[] BOTH = RmaRight.values();
+  private static final RmaRight[] BOTH = {RmaRight.READ, RmaRight.WRITE};
 
   /**
    * Creates the tests.
@@ -144,7 +144,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"READ", "WRITE"})
   void allocatedMemoryCanBeViewedIfMapped(RmaRight right) {
     Pair pair = connect();
     try (ExposedMemory theirs = pair.server().rma().allocate(SIZE, right)) {
@@ -291,7 +291,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"READ", "WRITE"})
   void everyAccessNeedsItsRight(RmaRight right) {
     Pair pair = connect();
     MemorySegment theirs = filled(SIZE, 1);

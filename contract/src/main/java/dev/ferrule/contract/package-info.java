@@ -2,9 +2,9 @@
 /**
  * The contract of every provider, as abstract JUnit classes. A provider extends each of them,
  * passes its {@link dev.ferrule.contract.ProviderUnderTest} to the constructor, and changes nothing
- * else. Only {@link dev.ferrule.contract.RmaContract} and {@link
- * dev.ferrule.contract.ReadinessContract} may be left out, by a provider that does not support what
- * they are about.
+ * else. Only {@link dev.ferrule.contract.RmaContract}, {@link dev.ferrule.contract.AtomicsContract}
+ * and {@link dev.ferrule.contract.ReadinessContract} may be left out, by a provider that does not
+ * support what they are about.
  *
  * <pre>{@code
  * final class MyCloseContractTest extends CloseContract {

@@ -19,8 +19,8 @@ import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * The whole contract for queue, except what a provider may leave out: {@code RmaContract} and
- * {@code ReadinessContract}, which queue does not support.
+ * The whole contract for queue, except what a provider may leave out: {@code RmaContract}, {@code
+ * AtomicsContract} and {@code ReadinessContract}, which queue does not support.
  */
 class QueueContractsTest {
 

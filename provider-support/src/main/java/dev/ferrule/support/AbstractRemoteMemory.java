@@ -9,14 +9,18 @@ import java.util.Set;
 public abstract class AbstractRemoteMemory implements RemoteMemory {
 
   private final long length;
+  private final long address;
   private final Set<RmaRight> rights;
 
   /**
    * Creates remote memory.
    *
    * @param key the content of the handle, already validated
+   * @param address an address of the first byte, with the same alignment to words of 8 bytes as in
+   *     the peer's process
    */
-  protected AbstractRemoteMemory(RmaKey key) {
+  protected AbstractRemoteMemory(RmaKey key, long address) {
+    this.address = address;
     this.length = key.length();
     this.rights = key.rights();
   }
@@ -24,6 +28,11 @@ public abstract class AbstractRemoteMemory implements RemoteMemory {
   @Override
   public final long length() {
     return length;
+  }
+
+  /** Returns whether an offset is that of an aligned word of 8 bytes. */
+  final boolean isWord(long offset) {
+    return (address + offset) % Long.BYTES == 0;
   }
 
   @Override

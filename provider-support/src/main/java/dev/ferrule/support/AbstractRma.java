@@ -28,7 +28,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * @param <L> the provider's registered memory
  * @param <R> the provider's remote memory
  */
-public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMemory>
+public abstract class AbstractRma<L extends RegisteredMemory, R extends AbstractRemoteMemory>
     implements Rma {
 
   // Concurrent because a thread that closes registered memory may also detect a failed operation.
@@ -84,6 +84,38 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
       RmaRight right, L local, long localOffset, R remote, long remoteOffset, long length, long id);
 
   /**
+   * Checks that atomic operations are possible, on both sides of them.
+   *
+   * @throws UnsupportedOperationException if they are not; unless a provider overrides this, they
+   *     are
+   */
+  protected void checkAtomics() {}
+
+  /**
+   * Starts an atomic operation, or performs it entirely. Both words are within their memory and
+   * aligned, and the handle permits the access.
+   *
+   * @param swap true to compare and swap, false to add
+   * @param local gets the previous value
+   * @param localOffset the offset in the local memory, in bytes
+   * @param remote the peer's memory
+   * @param remoteOffset the offset in the peer's memory, in bytes
+   * @param operand the number to add, or the expected value
+   * @param desired the value to set; unused to add
+   * @param id the operation's id
+   * @throws RemoteAccessException if the operation fails; its id is then given to the next one
+   */
+  protected abstract void beginAtomic(
+      boolean swap,
+      L local,
+      long localOffset,
+      R remote,
+      long remoteOffset,
+      long operand,
+      long desired,
+      long id);
+
+  /**
    * Returns whether all operations up to an id have completed or failed. Throws if they never will.
    *
    * @param id the id of a started operation
@@ -117,21 +149,28 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
    * @param rights the peer's rights
    * @return the rights
    * @throws IllegalArgumentException as specified by {@link Rma#expose}
+   * @throws UnsupportedOperationException as thrown by {@link #checkAtomics}
    */
-  protected static Set<RmaRight> checkExposable(MemorySegment memory, RmaRight... rights) {
+  protected final Set<RmaRight> checkExposable(MemorySegment memory, RmaRight... rights) {
     Registrations.check(memory);
     Set<RmaRight> all = checkRights(rights);
-    if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
-      throw new IllegalArgumentException("read-only memory cannot be exposed for writes");
+    if (memory.isReadOnly() && (all.contains(RmaRight.WRITE) || all.contains(RmaRight.ATOMIC))) {
+      throw new IllegalArgumentException(
+          "read-only memory cannot be exposed for writes or atomic operations");
     }
     return all;
   }
 
-  private static Set<RmaRight> checkRights(RmaRight... rights) {
+  private Set<RmaRight> checkRights(RmaRight... rights) {
     if (rights.length == 0) {
-      throw new IllegalArgumentException("no right given: expose memory for reads, writes or both");
+      throw new IllegalArgumentException(
+          "no right given: expose memory for reads, writes or atomic operations");
     }
-    return EnumSet.copyOf(Arrays.asList(rights));
+    Set<RmaRight> all = EnumSet.copyOf(Arrays.asList(rights));
+    if (all.contains(RmaRight.ATOMIC)) {
+      checkAtomics();
+    }
+    return all;
   }
 
   /**
@@ -141,8 +180,9 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
    * @param rights the peer's rights
    * @return the rights
    * @throws IllegalArgumentException as specified by {@link Rma#allocate}
+   * @throws UnsupportedOperationException as thrown by {@link #checkAtomics}
    */
-  protected static Set<RmaRight> checkAllocatable(long size, RmaRight... rights) {
+  protected final Set<RmaRight> checkAllocatable(long size, RmaRight... rights) {
     if (size < 1) {
       throw new IllegalArgumentException("invalid size: " + size + " bytes; the minimum is 1");
     }
@@ -228,18 +268,85 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
     checkOpen();
     L from = local(local);
     R to = remote(remote);
-    if (right == RmaRight.READ && from.segment().isReadOnly()) {
-      throw new IllegalArgumentException("the local memory of a read must not be read-only");
+    if (right == RmaRight.READ) {
+      checkWritable(from);
     }
     Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
     Objects.checkFromIndexSize(remoteOffset, length, to.length());
-    if (!to.allows(right)) {
-      throw new RemoteAccessException(
-          uri(), "the peer has not exposed the memory for " + right + " (see Rma.expose)", null);
-    }
+    checkAllows(to, right);
     begin(right, from, localOffset, to, remoteOffset, length, lastId + 1);
     lastId++;
     return lastId;
+  }
+
+  private static void checkWritable(RegisteredMemory local) {
+    if (local.segment().isReadOnly()) {
+      throw new IllegalArgumentException(
+          "the local memory of a read or an atomic operation must not be read-only");
+    }
+  }
+
+  private void checkAllows(RemoteMemory remote, RmaRight right) {
+    if (!remote.allows(right)) {
+      throw new RemoteAccessException(
+          uri(), "the peer has not exposed the memory for " + right + " (see Rma.expose)", null);
+    }
+  }
+
+  @Override
+  public final long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend) {
+    return runAtomic(false, local, localOffset, remote, remoteOffset, addend, 0);
+  }
+
+  @Override
+  public final long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired) {
+    return runAtomic(true, local, localOffset, remote, remoteOffset, expected, desired);
+  }
+
+  private long runAtomic(
+      boolean swap,
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long operand,
+      long desired) {
+    checkOpen();
+    L target = local(local);
+    R word = remote(remote);
+    checkAtomics();
+    checkWritable(target);
+    Objects.checkFromIndexSize(localOffset, Long.BYTES, target.segment().byteSize());
+    Objects.checkFromIndexSize(remoteOffset, Long.BYTES, word.length());
+    checkAligned(
+        (target.segment().address() + localOffset) % Long.BYTES == 0, "local", localOffset);
+    checkAligned(word.isWord(remoteOffset), "remote", remoteOffset);
+    checkAllows(word, RmaRight.ATOMIC);
+    beginAtomic(swap, target, localOffset, word, remoteOffset, operand, desired, lastId + 1);
+    lastId++;
+    return lastId;
+  }
+
+  private static void checkAligned(boolean aligned, String side, long offset) {
+    if (!aligned) {
+      throw new IllegalArgumentException(
+          "the "
+              + side
+              + " word at offset "
+              + offset
+              + " is not aligned: the memory's address plus the offset must be a multiple of 8");
+    }
   }
 
   @Override

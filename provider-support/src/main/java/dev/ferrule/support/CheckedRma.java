@@ -76,6 +76,37 @@ final class CheckedRma implements Rma {
   }
 
   @Override
+  public long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend) {
+    use.begin();
+    try {
+      return rma.fetchAndAdd(local, localOffset, remote, remoteOffset, addend);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired) {
+    use.begin();
+    try {
+      return rma.compareAndSwap(local, localOffset, remote, remoteOffset, expected, desired);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
   public long writeAndSend(
       RegisteredMemory local,
       long localOffset,

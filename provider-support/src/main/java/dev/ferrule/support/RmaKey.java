@@ -14,7 +14,7 @@ import java.util.Set;
  *
  * <pre>
  *  0  1  version, 1
- *  1  1  rights; bit 0: read, bit 1: write
+ *  1  1  rights; bit 0: read, bit 1: write, bit 2: atomic operations
  *  2  2  zero
  *  4  4  id of the exposed memory within the connection
  *  8  8  generation: a random number, unique among all memory with that id
@@ -49,7 +49,7 @@ public record RmaKey(int id, long generation, long length, Set<RmaRight> rights,
    * Returns the rights as encoded in a handle.
    *
    * @param rights the rights
-   * @return bit 0: read, bit 1: write
+   * @return bit 0: read, bit 1: write, bit 2: atomic operations
    */
   public static int bits(Set<RmaRight> rights) {
     return rights.stream().mapToInt(right -> 1 << right.ordinal()).sum();

@@ -15,7 +15,7 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of remote memory access that the peer's endpoint thread copies, in {@link
+ * The operations of remote memory access that the peer's endpoint thread performs, in {@link
  * Fragments}, and which operations are complete, by this way or another.
  *
  * <p><b>Threads:</b> one thread at a time submits and waits. A thread that closes a registration
@@ -40,6 +40,7 @@ final class FragmentOperations {
   private final Transfer transfer;
   private long transferId;
   private long submitted; // the last operation that may be in flight; 0 if none is
+  private long fetching; // the last one that stores to local memory and may be in flight, or 0
 
   FragmentOperations(
       SmRma rma,
@@ -69,6 +70,17 @@ final class FragmentOperations {
     }
   }
 
+  /**
+   * Waits until no operation is in flight that stores to local memory. A later write would copy the
+   * bytes there when it is submitted.
+   */
+  void awaitFetched() {
+    if (fetching != 0) {
+      boolean ignored = awaitDone(fetching, Deadlines.NEVER);
+      fetching = 0;
+    }
+  }
+
   /** Submits the rest of the transfer, piece by piece; waits for room. */
   void submit(long id) {
     Fragments known = fragments();
@@ -82,6 +94,9 @@ final class FragmentOperations {
       } while (transfer.length() > 0);
       complete = true;
       submitted = id;
+      if (!transfer.isWrite()) {
+        fetching = id;
+      }
     } finally {
       if (!complete) {
         synchronized (lock) {

@@ -26,6 +26,7 @@ import dev.ferrule.support.AbstractRma;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.net.URI;
@@ -34,8 +35,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote memory access of a connection: one-sided, if the kernel lets this process copy from and to
- * the peer's memory; otherwise by fragments, which the peer's endpoint thread copies.
+ * Remote memory access of a connection: one-sided, if both processes have mapped the memory, or the
+ * kernel lets this process copy from and to the peer's memory; otherwise by fragments, which the
+ * peer's endpoint thread copies. So are atomic operations on memory that is not mapped.
  */
 final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
@@ -57,6 +59,11 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final CopyPath.Ways ways;
   private final LocalUse localUse = new LocalUse();
   private final Transfer transfer = new Transfer();
+
+  // The operands of the next atomic operation.
+  private boolean nextSwap;
+  private long nextOperand;
+  private long nextDesired;
 
   /** Whether the end of an unreachable peer was awaited, which is done once. */
   private volatile boolean endAwaited;
@@ -224,18 +231,26 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long length,
       long id) {
     boolean write = right == RmaRight.WRITE;
-    if (!region.isMapped()) {
+    boolean atomic = right == RmaRight.ATOMIC;
+    if (!region.isMapped() && !atomic) {
       checkWay();
     }
     try {
       localUse.begin(local);
       if (region.isMapped()) {
         fragments.awaitSubmitted(); // operations are executed one after the other
-        copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
+        if (atomic) {
+          changeMapped(local.segment(), localOffset, region, remoteOffset);
+        } else {
+          copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
+        }
         fragments.completed(id);
       } else {
         transfer.begin(write, local.segment(), localOffset, region, remoteOffset, length);
-        perform(local, region, id);
+        if (atomic) {
+          transfer.makeAtomic(nextSwap, nextOperand, nextDesired);
+        }
+        perform(atomic, local, region, id);
       }
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
@@ -270,11 +285,47 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
   }
 
-  /** Performs the transfer from or to other memory: one-sidedly, or by fragments. */
-  private void perform(SmRegisteredMemory local, RemoteRegion region, long id) {
+  @Override
+  protected void beginAtomic(
+      boolean swap,
+      SmRegisteredMemory local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long operand,
+      long desired,
+      long id) {
+    nextSwap = swap;
+    nextOperand = operand;
+    nextDesired = desired;
+    begin(RmaRight.ATOMIC, local, localOffset, region, remoteOffset, Long.BYTES, id);
+  }
+
+  /** Changes a word of memory that both processes have mapped. */
+  private void changeMapped(
+      MemorySegment local, long localOffset, RemoteRegion region, long remoteOffset) {
+    long previous;
+    acquire(region);
     try {
-      copyDirectly(region);
-      if (ways.direct() != null) {
+      previous = region.change(nextSwap, remoteOffset, nextOperand, nextDesired);
+    } finally {
+      remote.release();
+    }
+    VarHandle.loadLoadFence();
+    connection.checkNotReleased(); // otherwise the word may be one of retired memory
+    local.set(ValueLayout.JAVA_LONG, localOffset, previous);
+  }
+
+  /**
+   * Performs the operation on other memory: one-sidedly, or by fragments, as an atomic one always.
+   */
+  private void perform(boolean atomic, SmRegisteredMemory local, RemoteRegion region, long id) {
+    try {
+      if (!atomic && ways.direct() != null) {
+        fragments.awaitSubmitted(); // an atomic operation; they are executed one after the other
+        copyDirectly(region);
+      }
+      if (!atomic && ways.direct() != null) {
         fragments.completed(id);
       } else {
         local.usedByFragments(id);
@@ -369,7 +420,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
               id,
               new RemoteAccessException(
                   uri(),
-                  "the peer does not expose that part of the memory, or not with that right",
+                  "the peer does not expose that part of the memory, or not with that right; or"
+                      + " the word is not aligned there",
                   null));
       case RmaLayout.FAULT -> failed(id, notThere());
       default -> throw new CorruptRingException("invalid fragment status " + status);
@@ -388,7 +440,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   @Override
   public void fence() {
-    connection.checkOpen(); // operations are already ordered, by the kernel and by fragments
+    connection.checkOpen();
+    fragments.awaitFetched(); // operations are ordered otherwise, by the kernel and by fragments
   }
 
   /**

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,11 +33,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -45,6 +48,7 @@ class RmaPathsTest {
 
   private static final long SIZE = 40L << 20; // several pieces of any method
   private static final long NOT_SOON_MILLIS = 100;
+  private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
   /** Without keepalives: a connection whose endpoint's thread is kept busy must not time out. */
   private static final ConnectionOptions BY_FRAGMENTS =
@@ -157,6 +161,68 @@ class RmaPathsTest {
       assertThat(pair.client().rma().path()).isEqualTo(choice);
       assertThat(knem.copies() > 2).isEqualTo(choice.equals("knem"));
     }
+  }
+
+  /**
+   * The client changes a counter in turn with copies by its method, while the server's processor
+   * changes it, and the client's if the memory is mapped.
+   */
+  @ParameterizedTest
+  @CsvSource({"knem, false", "cma, false", "mmap, false", "knem, true", "cma, true", "mmap, true"})
+  void operationsAndProcessorsLoseNoIncrement(String choice, boolean allocated) {
+    int each = allocated ? 200_000 : 5_000; // the latter take a wake-up each
+    try (Pair pair = connect(withKnem, choice);
+        ExposedMemory exposed =
+            allocated
+                ? pair.server().rma().allocate(64, RmaRight.values())
+                : pair.server().rma().expose(Arena.ofAuto().allocate(64, 64), RmaRight.values())) {
+      Rma rma = pair.client().rma();
+      RemoteMemory remote = rma.attach(exposed.handle());
+      assertThat(remote.view().isPresent()).isEqualTo(allocated);
+      AtomicBoolean over = new AtomicBoolean();
+      CompletableFuture<Long> owner = increment(exposed.segment(), over);
+      CompletableFuture<Long> viewer =
+          remote
+              .view()
+              .map(view -> increment(view, over))
+              .orElse(CompletableFuture.completedFuture(0L));
+      MemorySegment mine = Arena.ofAuto().allocate(64, 64);
+      RegisteredMemory local = pair.client().register(mine);
+      long last = -1;
+      for (int i = 0; i < each; i++) {
+        long adding = rma.fetchAndAdd(local, 0, remote, 0, 1);
+        rma.await(rma.read(local, 8, remote, 0, 8));
+        assertThat(rma.isComplete(adding)).isTrue();
+        assertThat(word(mine, 0)).isGreaterThan(last);
+        assertThat(word(mine, 8)).as("read after the addition").isGreaterThan(word(mine, 0));
+        last = word(mine, 0);
+      }
+      over.set(true);
+      long others = owner.join() + viewer.join();
+      assertThat(word(exposed.segment(), 0)).isEqualTo(each + others);
+      assertThat(rma.path()).isEqualTo(choice);
+    }
+  }
+
+  /** Increments a word in a thread of its own; the result is how often. */
+  private static CompletableFuture<Long> increment(MemorySegment memory, AtomicBoolean over) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          long times = 0;
+          while (!over.get()) {
+            long ignored = (long) WORD.getAndAdd(memory, 0L, 1L);
+            times++;
+            if (times % 1_000 == 0) {
+              Thread.yield(); // there may be fewer processors than threads
+            }
+          }
+          return times;
+        },
+        task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static long word(MemorySegment memory, long offset) {
+    return (long) WORD.getVolatile(memory, offset);
   }
 
   @Test

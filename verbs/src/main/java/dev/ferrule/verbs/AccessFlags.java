@@ -16,5 +16,8 @@ public final class AccessFlags {
   /** The peer may read by RDMA READ. */
   public static final int REMOTE_READ = 4;
 
+  /** The peer may change words by atomic operations; requires {@link #LOCAL_WRITE}. */
+  public static final int REMOTE_ATOMIC = 8;
+
   private AccessFlags() {}
 }

@@ -19,8 +19,10 @@ import java.lang.foreign.MemorySegment;
  * @param maxMemoryRegions memory regions
  * @param maxSharedReceiveQueues shared receive queues; 0 if unsupported
  * @param maxSharedReceives work requests in a shared receive queue
- * @param maxReadsAsTarget outstanding RDMA READs of the peer per queue pair
- * @param maxReadsAsInitiator outstanding RDMA READs of this side per queue pair
+ * @param atomics with respect to what the device's atomic operations are atomic
+ * @param maxReadsAsTarget outstanding RDMA READs and atomic operations of the peer per queue pair
+ * @param maxReadsAsInitiator outstanding RDMA READs and atomic operations of this side per queue
+ *     pair
  * @param ports physical ports, numbered from 1
  */
 public record DeviceAttributes(
@@ -36,6 +38,7 @@ public record DeviceAttributes(
     int maxMemoryRegions,
     int maxSharedReceiveQueues,
     int maxSharedReceives,
+    AtomicCapability atomics,
     int maxReadsAsTarget,
     int maxReadsAsInitiator,
     int ports) {
@@ -54,6 +57,7 @@ public record DeviceAttributes(
         ibv_device_attr.max_mr(attributes),
         ibv_device_attr.max_srq(attributes),
         ibv_device_attr.max_srq_wr(attributes),
+        AtomicCapability.of(ibv_device_attr.atomic_cap(attributes)),
         ibv_device_attr.max_qp_rd_atom(attributes),
         ibv_device_attr.max_qp_init_rd_atom(attributes),
         ibv_device_attr.phys_port_cnt(attributes) & 0xff);

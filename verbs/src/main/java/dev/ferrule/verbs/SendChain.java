@@ -20,7 +20,7 @@ import dev.ferrule.verbs.libibverbs.ibv_send_wr;
  */
 public final class SendChain extends WorkRequestChain {
 
-  /** The request waits for earlier RDMA READs. */
+  /** The request waits for earlier RDMA READs and atomic operations. */
   public static final int FENCE = 1;
 
   /** The request generates a completion. */
@@ -37,6 +37,9 @@ public final class SendChain extends WorkRequestChain {
   private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
   private static final long REMOTE_ADDRESS = ibv_send_wr.wr$offset();
   private static final long REMOTE_KEY = REMOTE_ADDRESS + ibv_send_wr.wr.rdma.rkey$offset();
+  private static final long OPERAND = REMOTE_ADDRESS + ibv_send_wr.wr.atomic.compare_add$offset();
+  private static final long SWAP = REMOTE_ADDRESS + ibv_send_wr.wr.atomic.swap$offset();
+  private static final long ATOMIC_KEY = REMOTE_ADDRESS + ibv_send_wr.wr.atomic.rkey$offset();
 
   /**
    * Creates a chain.
@@ -107,5 +110,22 @@ public final class SendChain extends WorkRequestChain {
   public void setRemote(int index, long address, int remoteKey) {
     RawMemory.putLong(request(index) + REMOTE_ADDRESS, address);
     RawMemory.putInt(request(index) + REMOTE_KEY, remoteKey);
+  }
+
+  /**
+   * Sets the remote memory and the operands of an atomic request, instead of {@link #setRemote}.
+   *
+   * @param index the request's index, from 0
+   * @param address the remote address, a multiple of 8
+   * @param remoteKey the remote key
+   * @param operand the number to add, or the value to compare with
+   * @param swap the value to set; ignored by {@link SendOperation#FETCH_AND_ADD}
+   */
+  public void setAtomic(int index, long address, int remoteKey, long operand, long swap) {
+    long request = request(index);
+    RawMemory.putLong(request + REMOTE_ADDRESS, address);
+    RawMemory.putLong(request + OPERAND, operand);
+    RawMemory.putLong(request + SWAP, swap);
+    RawMemory.putInt(request + ATOMIC_KEY, remoteKey);
   }
 }

@@ -12,7 +12,13 @@ public enum SendOperation {
   /** Sends a message with immediate data. */
   SEND_WITH_IMMEDIATE(3),
   /** Reads from the peer's memory. */
-  RDMA_READ(4);
+  RDMA_READ(4),
+  /**
+   * Compares a word of the peer's memory, sets it if it is equal, and fetches the previous value.
+   */
+  COMPARE_AND_SWAP(5),
+  /** Adds to a word of the peer's memory, and fetches the previous value. */
+  FETCH_AND_ADD(6);
 
   private final int code;
 

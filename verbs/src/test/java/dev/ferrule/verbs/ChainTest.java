@@ -11,6 +11,7 @@ import static org.mockito.Mockito.when;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.verbs.libibverbs.Verbs;
 import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
 import dev.ferrule.verbs.libibverbs.ibv_send_wr;
 import dev.ferrule.verbs.libibverbs.ibv_sge;
@@ -186,6 +187,20 @@ class ChainTest {
     assertThat(ibv_sge.addr(piece)).isEqualTo(0x7fff_0000_1234L);
     assertThat(ibv_sge.length(piece)).isEqualTo(-2);
     assertThat(ibv_sge.lkey(piece)).isEqualTo(0xcafebabe);
+  }
+
+  @Test
+  void anAtomicRequestHasTheFieldsThatWereSet() {
+    SendChain chain = new SendChain(1);
+    chain.set(0, SendOperation.COMPARE_AND_SWAP, 1, 0x1000, 8, 5, SendChain.SIGNALED);
+    chain.setAtomic(0, 0x7fff_0000_5678L, 0xdeadbeef, -7, 0x1122334455667788L);
+    MemorySegment request = send(chain, 0);
+    assertThat(ibv_send_wr.opcode(request)).isEqualTo(Verbs.IBV_WR_ATOMIC_CMP_AND_SWP());
+    MemorySegment atomic = ibv_send_wr.wr.atomic(ibv_send_wr.wr(request));
+    assertThat(ibv_send_wr.wr.atomic.remote_addr(atomic)).isEqualTo(0x7fff_0000_5678L);
+    assertThat(ibv_send_wr.wr.atomic.compare_add(atomic)).isEqualTo(-7);
+    assertThat(ibv_send_wr.wr.atomic.swap(atomic)).isEqualTo(0x1122334455667788L);
+    assertThat(ibv_send_wr.wr.atomic.rkey(atomic)).isEqualTo(0xdeadbeef);
   }
 
   @Test

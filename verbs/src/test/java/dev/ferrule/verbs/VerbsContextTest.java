@@ -10,6 +10,7 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.ferrule.posix.Errno;
+import dev.ferrule.verbs.libibverbs.Verbs;
 import dev.ferrule.verbs.libibverbs.ibv_async_event;
 import dev.ferrule.verbs.libibverbs.ibv_device_attr;
 import dev.ferrule.verbs.libibverbs.ibv_port_attr;
@@ -46,6 +47,7 @@ class VerbsContextTest {
           ibv_device_attr.max_mr(attributes, 6);
           ibv_device_attr.max_srq(attributes, 7);
           ibv_device_attr.max_srq_wr(attributes, 8);
+          ibv_device_attr.atomic_cap(attributes, Verbs.IBV_ATOMIC_HCA());
           ibv_device_attr.max_qp_rd_atom(attributes, 9);
           ibv_device_attr.max_qp_init_rd_atom(attributes, 10);
           ibv_device_attr.phys_port_cnt(attributes, (byte) 200);
@@ -59,7 +61,30 @@ class VerbsContextTest {
     assertThat(device.context().attributes())
         .isEqualTo(
             new DeviceAttributes(
-                "1.2.3", 0x2c9, 4119, 1L << 40, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 200));
+                "1.2.3",
+                0x2c9,
+                4119,
+                1L << 40,
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                AtomicCapability.DEVICE,
+                9,
+                10,
+                200));
+  }
+
+  @Test
+  void anUnknownAtomicCapabilityIsNone() {
+    assertThat(AtomicCapability.of(Verbs.IBV_ATOMIC_NONE())).isEqualTo(AtomicCapability.NONE);
+    assertThat(AtomicCapability.of(Verbs.IBV_ATOMIC_GLOB())).isEqualTo(AtomicCapability.GLOBAL);
+    assertThat(AtomicCapability.of(3)).isEqualTo(AtomicCapability.NONE);
+    assertThat(AtomicCapability.of(-1)).isEqualTo(AtomicCapability.NONE);
   }
 
   @Test

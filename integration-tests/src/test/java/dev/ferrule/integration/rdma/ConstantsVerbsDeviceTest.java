@@ -132,7 +132,9 @@ class ConstantsVerbsDeviceTest {
             SendOperation.RDMA_WRITE_WITH_IMMEDIATE, Verbs.IBV_WR_RDMA_WRITE_WITH_IMM(),
             SendOperation.SEND, Verbs.IBV_WR_SEND(),
             SendOperation.SEND_WITH_IMMEDIATE, Verbs.IBV_WR_SEND_WITH_IMM(),
-            SendOperation.RDMA_READ, Verbs.IBV_WR_RDMA_READ());
+            SendOperation.RDMA_READ, Verbs.IBV_WR_RDMA_READ(),
+            SendOperation.COMPARE_AND_SWAP, Verbs.IBV_WR_ATOMIC_CMP_AND_SWP(),
+            SendOperation.FETCH_AND_ADD, Verbs.IBV_WR_ATOMIC_FETCH_AND_ADD());
     Method code = SendOperation.class.getDeclaredMethod("code");
     code.setAccessible(true);
     Map<SendOperation, Integer> actual = new EnumMap<>(SendOperation.class);
@@ -151,6 +153,7 @@ class ConstantsVerbsDeviceTest {
     assertThat(AccessFlags.LOCAL_WRITE).isEqualTo(Verbs.IBV_ACCESS_LOCAL_WRITE());
     assertThat(AccessFlags.REMOTE_WRITE).isEqualTo(Verbs.IBV_ACCESS_REMOTE_WRITE());
     assertThat(AccessFlags.REMOTE_READ).isEqualTo(Verbs.IBV_ACCESS_REMOTE_READ());
+    assertThat(AccessFlags.REMOTE_ATOMIC).isEqualTo(Verbs.IBV_ACCESS_REMOTE_ATOMIC());
   }
 
   @Test

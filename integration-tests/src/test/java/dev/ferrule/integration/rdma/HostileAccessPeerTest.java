@@ -117,6 +117,23 @@ class HostileAccessPeerTest {
   }
 
   @Test
+  void memoryNotExposedForAtomicOperationsCannotBeChangedByThem() {
+    withClient((peer, connection) -> {
+      MemorySegment memory = memory();
+      ExposedMemory atomic = connection.rma().expose(memory, RmaRight.ATOMIC);
+      assertThat(peer.add(3, 8, remoteKey(atomic))).isEqualTo(CompletionStatus.SUCCESS);
+      assertThat(memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(3);
+      memory.fill((byte) 0);
+      ExposedMemory exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
+
+      assertThat(peer.add(3, 8, remoteKey(exposed))).isIn(RawPeer.REFUSED);
+
+      awaitEnd(connection);
+      assertThat(memory.mismatch(memory())).isEqualTo(-1);
+    });
+  }
+
+  @Test
   void nothingIsWrittenOutsideExposedMemory() {
     withClient((peer, connection) -> {
       MemorySegment memory = memory();

@@ -282,12 +282,19 @@ final class RawPeer implements AutoCloseable {
     return send(SendOperation.RDMA_WRITE, bytes, 0);
   }
 
+  /** Adds to a word of the peer's memory, and waits for its device to acknowledge it. */
+  CompletionStatus add(long addend, long remoteOffset, int remoteKey) {
+    sendChain.setAtomic(0, remoteOffset, remoteKey, addend, 0);
+    return send(SendOperation.FETCH_AND_ADD, new byte[Long.BYTES], 0);
+  }
+
   private CompletionStatus send(SendOperation operation, byte[] message, int immediate) {
     MemorySegment target = memory.segment().asSlice((long) RECEIVES * SIZE, SIZE);
     MemorySegment.copy(message, 0, target, ValueLayout.JAVA_BYTE, 0, message.length);
     sendChain.set(
         0, operation, 0, target.address(), message.length, memory.localKey(), SendChain.SIGNALED);
-    if (operation != SendOperation.SEND && operation != SendOperation.RDMA_WRITE) {
+    if (operation == SendOperation.SEND_WITH_IMMEDIATE
+        || operation == SendOperation.RDMA_WRITE_WITH_IMMEDIATE) {
       sendChain.setImmediate(0, immediate);
     }
     check(queuePair.post(sendChain, 0, 1));

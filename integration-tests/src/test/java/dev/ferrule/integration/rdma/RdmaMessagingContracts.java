@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Nested;
  * <caption>Contracts by mode</caption>
  * <tr><th>mode</th><th>contracts by default</th><th>reason</th></tr>
  * <tr><td>{@link SendRecvContractTest sendrecv}, {@link MagicRingContractTest magicring}</td>
- *     <td>all, with {@link SendRecvRmaContractTest RMA}</td><td>the default modes</td></tr>
+ *     <td>all, with {@link SendRecvRmaContractTest RMA} and {@link SendRecvAtomicsContractTest
+ *     atomic operations}</td><td>the default modes</td></tr>
  * <tr><td>{@link SendRecvSharedReceivesContractTest sendrecv, srq=on}</td>
  *     <td>and Claim</td><td>shares of the common receives grow while messages are claimed</td></tr>
  * <tr><td>{@link SendRecvSingleReceiverContractTest sendrecv, singleReceiver=on}</td>

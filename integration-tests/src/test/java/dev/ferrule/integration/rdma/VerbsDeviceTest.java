@@ -64,6 +64,7 @@ class VerbsDeviceTest {
     assertThat(attributes.maxMemoryRegions()).isPositive();
     assertThat(attributes.maxSharedReceiveQueues()).isPositive();
     assertThat(attributes.maxSharedReceives()).isPositive();
+    assertThat(attributes.atomics()).isNotNull();
     assertThat(attributes.maxReadsAsTarget()).isPositive();
     assertThat(attributes.maxReadsAsInitiator()).isPositive();
   }

@@ -159,8 +159,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     AccessTable table = resources.accessTable();
     return table == null || peer.accessTable() == 0
         ? null
-        : new RdmaRma(
-            this, resources.device().domain(), table, peer.accessTable(), channel.sends(), waiter);
+        : new RdmaRma(this, resources.device(), table, peer.accessTable(), channel.sends(), waiter);
   }
 
   /** Returns the next connection number of this process. */

@@ -10,6 +10,7 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
+import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.onesided.Exposure;
 import dev.ferrule.rdma.onesided.Exposures;
@@ -21,7 +22,6 @@ import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
-import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,9 +30,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote memory access by RDMA WRITE and READ over the queue pair of the connection. So a message
- * that is sent after a write arrives after it, and exposed memory is accessed without involving the
- * peer's program (one-sided).
+ * Remote memory access by RDMA WRITE, READ and the device's atomic operations, over the queue pair
+ * of the connection. So a message that is sent after a write arrives after it, and exposed memory
+ * is accessed without involving the peer's program (one-sided).
  */
 final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
@@ -47,6 +47,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private static final long PAGE = 4096;
 
   private final RdmaConnection connection;
+  private final SharedDevice device;
   private final AccessTable table;
   private final Exposures exposures;
   private final SendQueue sends;
@@ -56,7 +57,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private final DoneCondition doneCondition = new DoneCondition();
 
   // The next work request of the using thread.
-  private boolean nextWrite;
+  private RmaRight nextKind = RmaRight.WRITE;
   private @Nullable RdmaRegisteredMemory nextSource;
   private long nextAddress;
   private @Nullable PeerMemory nextTarget;
@@ -64,10 +65,15 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private int nextLength;
   private long nextOperation;
 
+  // The operands of an atomic one.
+  private boolean nextSwap;
+  private long nextOperand;
+  private long nextDesired;
+
   /**
    * Creates an instance without exposed memory on either side.
    *
-   * @param domain registers the memory
+   * @param device registers the memory
    * @param table this side's table
    * @param peerTable the remote key of the peer's table
    * @param sends the connection's send queue
@@ -75,12 +81,13 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
    */
   RdmaRma(
       RdmaConnection connection,
-      ProtectionDomain domain,
+      SharedDevice device,
       AccessTable table,
       int peerTable,
       SendQueue sends,
       Waiter waiter) {
     this.connection = connection;
+    this.device = device;
     this.table = table;
     this.sends = sends;
     this.queue = sends.accesses();
@@ -88,7 +95,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     queue.onRegionRelease(table::release);
     exposures =
         new Exposures(
-            domain,
+            device.domain(),
             table,
             peerTable,
             queue,
@@ -209,7 +216,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     long posted = 0;
     try {
       do {
-        nextWrite = right == RmaRight.WRITE;
+        nextKind = right;
         nextAddress = local.segment().address() + localOffset + posted;
         nextSource = local;
         nextTarget = remote;
@@ -228,6 +235,27 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       nextSource = null;
       nextTarget = null;
     }
+  }
+
+  @Override
+  protected void checkAtomics() {
+    device.checkAtomics();
+  }
+
+  @Override
+  protected void beginAtomic(
+      boolean swap,
+      RdmaRegisteredMemory local,
+      long localOffset,
+      PeerMemory remote,
+      long remoteOffset,
+      long operand,
+      long desired,
+      long id) {
+    nextSwap = swap;
+    nextOperand = operand;
+    nextDesired = desired;
+    begin(RmaRight.ATOMIC, local, localOffset, remote, remoteOffset, Long.BYTES, id);
   }
 
   private void awaitPosted() {
@@ -309,8 +337,24 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
         throw new IllegalStateException("there is no work request to post");
       }
       OneSidedOperations.Result result =
-          queue.tryPost(
-              nextWrite, source, nextAddress, target, nextOffset, nextLength, nextOperation);
+          nextKind == RmaRight.ATOMIC
+              ? queue.tryPostAtomic(
+                  nextSwap,
+                  source,
+                  nextAddress,
+                  target,
+                  nextOffset,
+                  nextOperand,
+                  nextDesired,
+                  nextOperation)
+              : queue.tryPost(
+                  nextKind == RmaRight.WRITE,
+                  source,
+                  nextAddress,
+                  target,
+                  nextOffset,
+                  nextLength,
+                  nextOperation);
       if (result == OneSidedOperations.Result.GONE) {
         checkOpen(); // its exception has the cause
         throw notExposed();

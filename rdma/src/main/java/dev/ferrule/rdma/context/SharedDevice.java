@@ -3,6 +3,7 @@ package dev.ferrule.rdma.context;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.AtomicCapability;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
@@ -74,6 +75,21 @@ public final class SharedDevice {
    */
   public LastWqeTimeout lastRequestPatience() {
     return lastRequestPatience;
+  }
+
+  /**
+   * Checks that the device has atomic operations.
+   *
+   * @throws UnsupportedOperationException if it has none
+   */
+  public void checkAtomics() {
+    if (attributes.atomics() == AtomicCapability.NONE) {
+      throw new UnsupportedOperationException(
+          "the device "
+              + context.deviceName()
+              + " has no atomic operations (ibv_devinfo -v: atomic_cap); expose memory for reads and"
+              + " writes only, and have its owner change words for others, by messages");
+    }
   }
 
   CompletionChannel channel() {

@@ -122,11 +122,14 @@ public final class Exposures {
   }
 
   private MemoryRegion register(MemorySegment memory, Set<RmaRight> rights) {
-    boolean writable = rights.contains(RmaRight.WRITE);
-    return domain.registerRelocated(
-        memory,
-        (writable ? AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE : 0)
-            | (rights.contains(RmaRight.READ) ? AccessFlags.REMOTE_READ : 0));
+    int access = rights.contains(RmaRight.READ) ? AccessFlags.REMOTE_READ : 0;
+    if (rights.contains(RmaRight.WRITE)) {
+      access |= AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
+    }
+    if (rights.contains(RmaRight.ATOMIC)) {
+      access |= AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_ATOMIC;
+    }
+    return domain.registerRelocated(memory, access);
   }
 
   /** Returns a free number, in rotation so that a number is not reused soon. */

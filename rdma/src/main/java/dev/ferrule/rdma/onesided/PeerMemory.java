@@ -15,7 +15,7 @@ public final class PeerMemory extends AbstractRemoteMemory implements OneSidedOp
   private final int first;
 
   PeerMemory(RmaKey key, int first, AccessTable table) {
-    super(key);
+    super(key, first);
     this.first = first;
     this.table = table;
     this.id = key.id();

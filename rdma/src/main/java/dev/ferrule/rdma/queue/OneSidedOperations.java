@@ -130,6 +130,47 @@ public final class OneSidedOperations {
       long offset,
       int length,
       long operation) {
+    SendOperation kind = write || length == 0 ? SendOperation.RDMA_WRITE : SendOperation.RDMA_READ;
+    return tryPost(kind, source, address, target, offset, length, 0, 0, operation);
+  }
+
+  /**
+   * Posts an atomic operation, if there is space and the peer still exposes the memory; otherwise
+   * like {@link #tryPost}.
+   *
+   * @param swap true to compare and swap, false to add
+   * @param source this side's memory, which gets the previous value
+   * @param address the local address
+   * @param target the peer's memory
+   * @param offset the remote address, a multiple of 8
+   * @param operand the number to add, or the expected value
+   * @param desired the value to set; ignored to add
+   * @param operation the id of the operation
+   * @return the result; POSTED if the connection has ended
+   */
+  public Result tryPostAtomic(
+      boolean swap,
+      Source source,
+      long address,
+      Target target,
+      long offset,
+      long operand,
+      long desired,
+      long operation) {
+    SendOperation kind = swap ? SendOperation.COMPARE_AND_SWAP : SendOperation.FETCH_AND_ADD;
+    return tryPost(kind, source, address, target, offset, Long.BYTES, operand, desired, operation);
+  }
+
+  private Result tryPost(
+      SendOperation kind,
+      Source source,
+      long address,
+      Target target,
+      long offset,
+      int length,
+      long operand,
+      long desired,
+      long operation) {
     Result result;
     lock.lock();
     try {
@@ -145,11 +186,17 @@ public final class OneSidedOperations {
           int flags = SendChain.SIGNALED | (fenced ? SendChain.FENCE : 0);
           fenced = false;
           if (length == 0) {
-            post(true, number, 0, 0, 0, 0, 0, flags);
+            chain.set(0, kind, number, 0, 0, 0, flags);
+            chain.setRemote(0, 0, 0);
           } else {
-            int localKey = source.localKey();
-            post(write, number, address, localKey, length, offset, target.remoteKey(), flags);
+            chain.set(0, kind, number, address, length, source.localKey(), flags);
+            if (kind == SendOperation.RDMA_WRITE || kind == SendOperation.RDMA_READ) {
+              chain.setRemote(0, offset, target.remoteKey());
+            } else {
+              chain.setAtomic(0, offset, target.remoteKey(), operand, desired);
+            }
           }
+          failures.posted(queuePair.post(chain, 0, 1));
         } else {
           result = Result.GONE;
         }
@@ -161,24 +208,9 @@ public final class OneSidedOperations {
     return result;
   }
 
-  private void post(
-      boolean write,
-      long number,
-      long address,
-      int localKey,
-      int length,
-      long remoteAddress,
-      int remoteKey,
-      int flags) {
-    SendOperation operation = write ? SendOperation.RDMA_WRITE : SendOperation.RDMA_READ;
-    chain.set(0, operation, number, address, length, localKey, flags);
-    chain.setRemote(0, remoteAddress, remoteKey);
-    failures.posted(queuePair.post(chain, 0, 1));
-  }
-
   /**
-   * Makes the next request wait for all outstanding RDMA READs. Devices keep any other order: the
-   * peer's device processes requests in sequence.
+   * Makes the next request wait for all outstanding RDMA READs and atomic operations. Devices keep
+   * any other order: the peer's device processes requests in sequence.
    */
   public void fence() {
     lock.lock();
@@ -208,7 +240,10 @@ public final class OneSidedOperations {
     try {
       if (queue.isUsable()) {
         number = ledger.addAccess(-1, length, 0);
-        post(write, number, address, localKey, length, offset, tableKey, SendChain.SIGNALED);
+        SendOperation kind = write ? SendOperation.RDMA_WRITE : SendOperation.RDMA_READ;
+        chain.set(0, kind, number, address, length, localKey, SendChain.SIGNALED);
+        chain.setRemote(0, offset, tableKey);
+        failures.posted(queuePair.post(chain, 0, 1));
       }
     } finally {
       lock.unlock();

@@ -19,7 +19,9 @@ import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.libibverbs.Verbs;
 import dev.ferrule.verbs.libibverbs.ibv_async_event;
+import dev.ferrule.verbs.libibverbs.ibv_context;
 import dev.ferrule.verbs.libibverbs.ibv_device_attr;
 import dev.ferrule.verbs.librdmacm.rdma_cm_event;
 import dev.ferrule.verbs.librdmacm.rdma_event_channel;
@@ -176,5 +178,22 @@ class RdmaContextTest {
 
     verify(device.verbs, never()).createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt());
     shared.createCompletionQueue(100, 1);
+  }
+
+  @Test
+  void shouldNameADeviceWithoutAtomicOperations() {
+    device.list("mlx5_7");
+    ibv_context.device(device.contextMemory(), MemorySegment.ofAddress(1));
+    SharedDevice without = new SharedDevice(device.context());
+    assertThatThrownBy(without::checkAtomics)
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasMessageContaining("mlx5_7 has no atomic operations");
+
+    when(device.verbs.queryDevice(anyLong(), any()))
+        .thenAnswer(call -> {
+          ibv_device_attr.atomic_cap(call.getArgument(1), Verbs.IBV_ATOMIC_HCA());
+          return 0;
+        });
+    new SharedDevice(device.context()).checkAtomics();
   }
 }

@@ -48,6 +48,8 @@ public final class ScriptedDevice {
   public static final int SEND = 2;
   public static final int SEND_WITH_IMMEDIATE = 3;
   public static final int RDMA_READ = 4;
+  public static final int COMPARE_AND_SWAP = 5;
+  public static final int FETCH_AND_ADD = 6;
 
   /** The keys of all memory regions. */
   public static final int LOCAL_KEY = 5;
@@ -59,7 +61,7 @@ public final class ScriptedDevice {
   private static final long REMOTE = ibv_send_wr.wr$offset();
   private static final byte GARBAGE = (byte) 0xee;
 
-  /** A work request of a send queue. */
+  /** A work request of a send queue; the operands are those of an atomic one. */
   public record Send(
       int queuePair,
       long id,
@@ -70,7 +72,9 @@ public final class ScriptedDevice {
       int key,
       int immediate,
       long remoteAddress,
-      int remoteKey) {
+      int remoteKey,
+      long operand,
+      long swap) {
 
     public boolean isSignaled() {
       return (flags & SendChain.SIGNALED) != 0;
@@ -117,6 +121,9 @@ public final class ScriptedDevice {
   /** Runs once, before the next event is requested. */
   public volatile @Nullable Runnable onNotificationRequest;
 
+  /** The access flags of the last memory region. */
+  public volatile int lastAccess;
+
   /** The number of memory regions. */
   public final AtomicInteger registrations = new AtomicInteger();
 
@@ -159,6 +166,7 @@ public final class ScriptedDevice {
     return switch (method.getName()) {
       case "allocPd", "createCq", "createSrq" -> lastHandle.incrementAndGet();
       case "regMr", "regMrIova" -> {
+        lastAccess = (int) arguments[arguments.length - 1];
         registrations.incrementAndGet();
         yield region.address();
       }
@@ -237,7 +245,9 @@ public final class ScriptedDevice {
               ibv_sge.lkey(piece),
               Integer.reverseBytes(RawMemory.getInt(request + ibv_send_wr.imm_data$offset())),
               RawMemory.getLong(request + REMOTE),
-              RawMemory.getInt(request + REMOTE + ibv_send_wr.wr.rdma.rkey$offset()));
+              RawMemory.getInt(request + REMOTE + keyOffset(ibv_send_wr.opcode(fields))),
+              RawMemory.getLong(request + REMOTE + ibv_send_wr.wr.atomic.compare_add$offset()),
+              RawMemory.getLong(request + REMOTE + ibv_send_wr.wr.atomic.swap$offset()));
       Consumer<Send> observer = onSend;
       if (observer != null) {
         observer.accept(send);
@@ -249,6 +259,12 @@ public final class ScriptedDevice {
       request = ibv_send_wr.next(fields).address();
     }
     return 0;
+  }
+
+  private static long keyOffset(int operation) {
+    return operation == COMPARE_AND_SWAP || operation == FETCH_AND_ADD
+        ? ibv_send_wr.wr.atomic.rkey$offset()
+        : ibv_send_wr.wr.rdma.rkey$offset();
   }
 
   private int postReceives(int queuePair, long first) {

@@ -11,6 +11,7 @@ import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.TestQueues;
 import dev.ferrule.support.RmaKey;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -115,6 +116,25 @@ class ExposuresTest {
 
   private static RmaKey changed(RmaKey key, int id, long generation, long length) {
     return new RmaKey(id, generation, length, key.rights(), key.key());
+  }
+
+  @Test
+  void thePeerHasNoAccessBeyondItsRights() {
+    assertThat(accessOf(RmaRight.READ)).isEqualTo(AccessFlags.REMOTE_READ);
+    assertThat(accessOf(RmaRight.WRITE))
+        .isEqualTo(AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+    assertThat(accessOf(RmaRight.ATOMIC))
+        .isEqualTo(AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_ATOMIC);
+    assertThat(accessOf(RmaRight.values())).isEqualTo(15);
+  }
+
+  private int accessOf(RmaRight... rights) {
+    Exposure exposure = exposures.add(memory, Set.of(rights));
+    PeerMemory found = peers.find(exposure.key());
+    for (RmaRight right : RmaRight.values()) {
+      assertThat(found.allows(right)).isEqualTo(Set.of(rights).contains(right));
+    }
+    return device.lastAccess;
   }
 
   @Test

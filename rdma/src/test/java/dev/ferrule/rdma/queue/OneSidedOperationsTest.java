@@ -108,6 +108,55 @@ class OneSidedOperationsTest {
     }
   }
 
+  private OneSidedOperations.Result postAtomic(boolean swap, long operation) {
+    return queue.tryPostAtomic(swap, registration, 0x1000, memory, 0x20, -3, 11, operation);
+  }
+
+  @Test
+  void anAtomicOperationHasItsOperandsAndAWordOnBothSides() {
+    assertThat(postAtomic(false, 1)).isEqualTo(OneSidedOperations.Result.POSTED);
+    Send addition = device.lastSend();
+    assertThat(postAtomic(true, 2)).isEqualTo(OneSidedOperations.Result.POSTED);
+    Send swap = device.lastSend();
+
+    assertThat(addition.operation()).isEqualTo(ScriptedDevice.FETCH_AND_ADD);
+    assertThat(addition.operand()).isEqualTo(-3);
+    assertThat(swap.operation()).isEqualTo(ScriptedDevice.COMPARE_AND_SWAP);
+    assertThat(swap.operand()).isEqualTo(-3);
+    assertThat(swap.swap()).isEqualTo(11);
+    for (Send send : List.of(addition, swap)) {
+      assertThat(send.address()).isEqualTo(0x1000);
+      assertThat(send.key()).isEqualTo(3);
+      assertThat(send.length()).isEqualTo(8);
+      assertThat(send.remoteAddress()).isEqualTo(0x20);
+      assertThat(send.remoteKey()).isEqualTo(REMOTE_KEY);
+      assertThat(send.isSignaled()).isTrue();
+      assertThat(send.isInline()).isFalse();
+    }
+  }
+
+  @Test
+  void anAtomicOperationSharesTheSpaceAndTheRulesOfOtherAccesses() {
+    post(false, 8, 1);
+    queue.fence();
+    postAtomic(false, 2);
+    post(true, 8, 3);
+    assertThat(device.sends()).extracting(Send::isFenced).containsExactly(false, true, false);
+    assertThat(device.lastSend().remoteKey()).isEqualTo(REMOTE_KEY);
+    for (int i = 4; i <= PIECES; i++) {
+      postAtomic(true, i);
+    }
+    assertThat(postAtomic(true, PIECES + 1)).isEqualTo(OneSidedOperations.Result.FULL);
+    complete(device.sends().get(1));
+    assertThat(queue.isDone(2)).isTrue();
+    assertThat(released).containsExactly(REGION, REGION);
+
+    memory.exposed = false;
+    assertThat(postAtomic(true, PIECES + 1)).isEqualTo(OneSidedOperations.Result.GONE);
+    registration.open = false;
+    assertThat(postAtomic(true, PIECES + 1)).isEqualTo(OneSidedOperations.Result.CLOSED);
+  }
+
   @Test
   void anEmptyAccessHasNoMemory() {
     post(false, 0, 1);

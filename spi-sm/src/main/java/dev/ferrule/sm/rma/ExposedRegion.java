@@ -2,6 +2,7 @@
 package dev.ferrule.sm.rma;
 
 import static dev.ferrule.posix.RawMemory.ALL;
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.RmaRight;
 import dev.ferrule.support.RmaKey;
@@ -72,6 +73,34 @@ public final class ExposedRegion {
       } else {
         MemorySegment.copy(memory, offset, ALL, other, length);
       }
+      return RmaLayout.DONE;
+    } catch (IllegalStateException | InternalError e) {
+      return RmaLayout.FAULT; // the program has freed it, or truncated its own file
+    }
+  }
+
+  /**
+   * Changes a word of the memory for the peer, by an atomic instruction. A thread that ends the
+   * exposure waits meanwhile.
+   *
+   * @param payload the address of the operands in the peer's buffer, and of the result
+   * @return the status, as in a fragment's header
+   */
+  synchronized int change(int operation, long generation, long offset, long payload) {
+    if (!exposed || generation != key.generation()) {
+      return RmaLayout.NO_REGION;
+    }
+    if (!key.rights().contains(RmaRight.ATOMIC)
+        || offset < 0
+        || offset > memory.byteSize() - Long.BYTES
+        || (memory.address() + offset) % Long.BYTES != 0) {
+      return RmaLayout.DENIED;
+    }
+    long operand = (long) LONG.get(ALL, payload + RmaLayout.ATOMIC_OPERAND);
+    long desired = (long) LONG.get(ALL, payload + RmaLayout.ATOMIC_DESIRED);
+    try {
+      long previous = AtomicWord.change(operation, memory, offset, operand, desired);
+      LONG.set(ALL, payload + RmaLayout.ATOMIC_RESULT, previous);
       return RmaLayout.DONE;
     } catch (IllegalStateException | InternalError e) {
       return RmaLayout.FAULT; // the program has freed it, or truncated its own file

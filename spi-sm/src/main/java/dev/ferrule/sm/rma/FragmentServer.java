@@ -9,7 +9,8 @@ import dev.ferrule.sm.ring.CorruptRingException;
 
 /**
  * The target of fragments: copies between the peer's buffer and the exposed memory of this side,
- * for a peer that cannot copy one-sidedly. Fragments are handled in the order of their submission.
+ * for a peer that cannot copy one-sidedly, and performs the peer's atomic operations on it.
+ * Fragments are handled in the order of their submission.
  *
  * <p>Every value written by the peer is read once and checked before it is used.
  *
@@ -162,18 +163,27 @@ public class FragmentServer {
     int length = (int) INT.get(ALL, header + RmaLayout.FRAGMENT_LENGTH);
     long generation = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_GENERATION);
     long offset = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_OFFSET);
-    if (operation != RmaLayout.WRITE && operation != RmaLayout.READ) {
+    boolean atomic =
+        operation == RmaLayout.FETCH_AND_ADD || operation == RmaLayout.COMPARE_AND_SWAP;
+    if (!atomic && operation != RmaLayout.WRITE && operation != RmaLayout.READ) {
       throw new CorruptRingException("invalid fragment operation " + operation);
     }
     long room = (long) lines * RmaLayout.LINE - start - RmaLayout.LINE;
-    if (length < 0 || length > Math.min(room, Fragments.MAX_PAYLOAD)) {
+    if (length < 0
+        || length > Math.min(room, Fragments.MAX_PAYLOAD)
+        || atomic && length != RmaLayout.ATOMIC_PAYLOAD) {
       throw new CorruptRingException("invalid fragment of " + length + " bytes");
     }
     ExposedRegion region = regions.find(id);
-    int status =
-        region == null
-            ? RmaLayout.NO_REGION
-            : region.copy(operation, generation, offset, header + RmaLayout.LINE, length);
+    long payload = header + RmaLayout.LINE;
+    int status;
+    if (region == null) {
+      status = RmaLayout.NO_REGION;
+    } else if (atomic) {
+      status = region.change(operation, generation, offset, payload);
+    } else {
+      status = region.copy(operation, generation, offset, payload, length);
+    }
     INT.set(ALL, header + RmaLayout.FRAGMENT_STATUS, status);
   }
 }

@@ -95,7 +95,9 @@ public final class Fragments {
     }
     int bytes = (int) Math.min(transfer.length(), maxPayload);
     long before = lines.end();
-    int first = lines.take(RmaLayout.linesFor(bytes));
+    boolean atomic = transfer.isAtomic();
+    int payload = atomic ? RmaLayout.ATOMIC_PAYLOAD : bytes;
+    int first = lines.take(RmaLayout.linesFor(payload));
     if (first == LineRing.NONE) {
       return false;
     }
@@ -113,11 +115,16 @@ public final class Fragments {
         }
       }
     }
+    if (atomic) {
+      long operands = header + RmaLayout.LINE;
+      LONG.set(ALL, operands + RmaLayout.ATOMIC_OPERAND, transfer.operand());
+      LONG.set(ALL, operands + RmaLayout.ATOMIC_DESIRED, transfer.desired());
+    }
     RemoteRegion region = transfer.region();
-    INT.set(ALL, header + RmaLayout.FRAGMENT_OPERATION, write ? RmaLayout.WRITE : RmaLayout.READ);
+    INT.set(ALL, header + RmaLayout.FRAGMENT_OPERATION, transfer.operation());
     INT.set(ALL, header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
     INT.set(ALL, header + RmaLayout.FRAGMENT_REGION, region.id());
-    INT.set(ALL, header + RmaLayout.FRAGMENT_LENGTH, bytes);
+    INT.set(ALL, header + RmaLayout.FRAGMENT_LENGTH, payload);
     LONG.set(ALL, header + RmaLayout.FRAGMENT_GENERATION, region.generation());
     LONG.set(ALL, header + RmaLayout.FRAGMENT_OFFSET, transfer.remoteOffset());
     int slot = (int) submitted & (RmaLayout.FRAGMENTS - 1);

@@ -22,7 +22,7 @@ public final class RemoteRegion extends AbstractRemoteMemory {
 
   RemoteRegion(
       RmaKey key, RemoteTable table, long address, long cookie, @Nullable MemorySegment mapped) {
-    super(key);
+    super(key, mapped == null ? address : mapped.address());
     this.table = table;
     this.id = key.id();
     this.generation = key.generation();
@@ -88,5 +88,22 @@ public final class RemoteRegion extends AbstractRemoteMemory {
     } else {
       MemorySegment.copy(ALL, here, local, localOffset, length);
     }
+  }
+
+  /**
+   * Changes an aligned word of it atomically; only if it is mapped and exposed.
+   *
+   * @param swap whether to compare and swap instead of adding
+   * @param offset the offset in it
+   * @param operand the number to add, or the expected value
+   * @param desired the value to set
+   * @return the previous value
+   */
+  public long change(boolean swap, long offset, long operand, long desired) {
+    if (mapped == null) {
+      throw new IllegalStateException("the region is not mapped");
+    }
+    int operation = swap ? RmaLayout.COMPARE_AND_SWAP : RmaLayout.FETCH_AND_ADD;
+    return AtomicWord.change(operation, ALL, mapped.address() + offset, operand, desired);
   }
 }

@@ -93,7 +93,7 @@ public final class RmaLayout {
   static final int LINE = 64;
 
   // A fragment's header.
-  static final int FRAGMENT_OPERATION = 0; // WRITE or READ; 4 bytes
+  static final int FRAGMENT_OPERATION = 0; // see below; 4 bytes
   static final int FRAGMENT_STATUS = 4; // written by the target; 4 bytes
   static final int FRAGMENT_REGION = 8; // the region's number; 4 bytes
   static final int FRAGMENT_LENGTH = 12; // of the payload in bytes; 4 bytes
@@ -103,6 +103,14 @@ public final class RmaLayout {
   // A fragment's operation.
   static final int WRITE = 1; // from the initiator to the target
   static final int READ = 2; // from the target to the initiator
+  static final int FETCH_AND_ADD = 3; // only of the right ATOMIC, as is the next
+  static final int COMPARE_AND_SWAP = 4;
+
+  // The payload of the last two: operands, of which the target replaces the first by the result.
+  static final int ATOMIC_OPERAND = 0; // the addend, or the expected value; 8 bytes
+  static final int ATOMIC_DESIRED = 8; // the value to set; not read for an addition; 8 bytes
+  static final int ATOMIC_RESULT = 0; // the previous value of the word; 8 bytes
+  static final int ATOMIC_PAYLOAD = 16; // the length
 
   /** Status: not handled yet. */
   static final int PENDING = 0;
@@ -113,7 +121,7 @@ public final class RmaLayout {
   /** Status: there is no such region, or no longer. */
   public static final int NO_REGION = 2;
 
-  /** Status: the region does not grant the right, or is shorter. */
+  /** Status: the region does not grant the right or is shorter, or a word is not aligned. */
   public static final int DENIED = 3;
 
   /** Status: the target's memory cannot be accessed: it was freed, or its file truncated. */

@@ -5,19 +5,21 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is still to be copied by an operation of remote memory access, one-sidedly or by fragments.
- * Reused, so that an operation allocates nothing.
+ * What is still to be copied by an operation of remote memory access, one-sidedly or by fragments;
+ * or an atomic operation, which is one fragment. Reused, so that an operation allocates nothing.
  *
  * <p>Used by one thread at a time.
  */
 public final class Transfer {
 
-  private boolean write;
+  private int operation; // as in a fragment's header
   private MemorySegment local = MemorySegment.NULL;
   private long localOffset;
   private @Nullable RemoteRegion region;
   private long remoteOffset;
   private long length;
+  private long operand;
+  private long desired;
 
   /** Creates a transfer with nothing to copy. */
   public Transfer() {}
@@ -39,12 +41,25 @@ public final class Transfer {
       RemoteRegion remote,
       long offsetThere,
       long bytes) {
-    write = isWrite;
+    operation = isWrite ? RmaLayout.WRITE : RmaLayout.READ;
     local = memory;
     localOffset = offset;
     region = remote;
     remoteOffset = offsetThere;
     length = bytes;
+  }
+
+  /**
+   * Makes the operation, a read of a word, an atomic one, which changes the word as well.
+   *
+   * @param swap whether to compare and swap instead of adding
+   * @param first the number to add, or the expected value
+   * @param second the value to set
+   */
+  public void makeAtomic(boolean swap, long first, long second) {
+    operation = swap ? RmaLayout.COMPARE_AND_SWAP : RmaLayout.FETCH_AND_ADD;
+    operand = first;
+    desired = second;
   }
 
   /** Ends the operation, completed or not: no longer keeps the memory reachable. */
@@ -69,8 +84,26 @@ public final class Transfer {
     length -= bytes;
   }
 
-  boolean isWrite() {
-    return write;
+  /** {@return whether it copies to the region} */
+  public boolean isWrite() {
+    return operation == RmaLayout.WRITE;
+  }
+
+  boolean isAtomic() {
+    return operation == RmaLayout.FETCH_AND_ADD || operation == RmaLayout.COMPARE_AND_SWAP;
+  }
+
+  /** Returns the operation's number in a fragment's header. */
+  int operation() {
+    return operation;
+  }
+
+  long operand() {
+    return operand;
+  }
+
+  long desired() {
+    return desired;
   }
 
   MemorySegment local() {

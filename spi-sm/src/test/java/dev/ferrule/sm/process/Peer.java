@@ -143,9 +143,8 @@ public final class Peer {
   /** Exposes memory, and sends the sum of its bytes on each request. */
   private static void expose(URI address, long size) {
     try (Connection connection = Ferrule.connect(address)) {
-      MemorySegment memory = Arena.global().allocate(size);
-      byte[] handle =
-          connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE).handle().toBytes();
+      MemorySegment memory = Arena.global().allocate(size, 8);
+      byte[] handle = connection.rma().expose(memory, RmaRight.values()).handle().toBytes();
       connection.sender().send(MemorySegment.ofArray(handle));
       while (true) {
         connection.receiver().receive().close();

@@ -91,6 +91,37 @@ class RmaTwoProcessesTest extends ProcessTest {
     }
   }
 
+  /** The peer performs the operations, by whichever path this side reads and writes. */
+  @ParameterizedTest
+  @ValueSource(strings = {"cma", "mmap"})
+  void shouldFailAnAdderWhenThePeerIsKilled(String path) throws Exception {
+    try (Listener listener = Ferrule.listen(URI.create(address(path)));
+        OtherProcess other =
+            OtherProcess.start("expose", listener.uri().toString(), Long.toString(SIZE));
+        Connection connection = listener.accept()) {
+      RemoteMemory remote = attach(connection);
+      Rma rma = connection.rma();
+      MemorySegment mine = Arena.ofAuto().allocate(8, 8);
+      RegisteredMemory local = connection.register(mine);
+      rma.await(rma.fetchAndAdd(local, 0, remote, 8, 1));
+      assertThat(mine.get(ValueLayout.JAVA_LONG, 0)).isZero();
+      rma.await(rma.compareAndSwap(local, 0, remote, 8, 1, 7));
+      assertThat(mine.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1);
+      CompletableFuture<Void> adding =
+          CompletableFuture.runAsync(() -> {
+            while (true) {
+              rma.await(rma.fetchAndAdd(local, 0, remote, 8, 1));
+            }
+          });
+      await(() -> mine.get(ValueLayout.JAVA_LONG, 0) >= 7);
+
+      other.kill();
+
+      expectPeerLost(adding);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+    }
+  }
+
   /** Cross-memory attach is one-sided, so the peer may be stopped. */
   @ParameterizedTest
   @ValueSource(strings = {"mmap"})

@@ -153,13 +153,101 @@ class HostileRmaPeerTest {
   void memoryThatTheProgramHasFreedIsRefused() {
     Arena other = Arena.ofShared();
     ExposedRegion freed = regions.add(other.allocate(64), EnumSet.of(RmaRight.WRITE));
+    ExposedRegion words = regions.add(other.allocate(64, 8), EnumSet.of(RmaRight.ATOMIC));
     other.close();
     assertThat(submit(RmaLayout.WRITE, freed.key().id(), 8, freed.key().generation(), 0))
         .isEqualTo(RmaLayout.FAULT);
+    assertThat(submitAtomic(RmaLayout.FETCH_AND_ADD, words, 16, 0)).isEqualTo(RmaLayout.FAULT);
+  }
+
+  private int submitAtomic(int operation, ExposedRegion to, int length, long offset) {
+    buffer.set(ValueLayout.JAVA_LONG, RmaLayout.LINE + RmaLayout.ATOMIC_OPERAND, 5);
+    buffer.set(ValueLayout.JAVA_LONG, RmaLayout.LINE + RmaLayout.ATOMIC_DESIRED, 9);
+    return submit(operation, to.key().id(), length, to.key().generation(), offset);
+  }
+
+  private long result() {
+    return buffer.get(ValueLayout.JAVA_LONG, RmaLayout.LINE + RmaLayout.ATOMIC_RESULT);
+  }
+
+  @Test
+  void aValidAtomicOperationIsPerformed() {
+    MemorySegment words = arena.allocate(SIZE, 64);
+    ExposedRegion atomic = regions.add(words, EnumSet.of(RmaRight.ATOMIC));
+    words.set(ValueLayout.JAVA_LONG, SIZE - 8, 4);
+
+    assertThat(submitAtomic(RmaLayout.COMPARE_AND_SWAP, atomic, 16, SIZE - 8))
+        .isEqualTo(RmaLayout.DONE);
+    assertThat(result()).isEqualTo(4);
+    assertThat(words.get(ValueLayout.JAVA_LONG, SIZE - 8)).isEqualTo(4);
+    assertThat(submitAtomic(RmaLayout.FETCH_AND_ADD, atomic, 16, SIZE - 8))
+        .isEqualTo(RmaLayout.DONE);
+    assertThat(result()).isEqualTo(4);
+    assertThat(words.get(ValueLayout.JAVA_LONG, SIZE - 8)).isEqualTo(9);
+    words.set(ValueLayout.JAVA_LONG, SIZE - 8, 5);
+    assertThat(submitAtomic(RmaLayout.COMPARE_AND_SWAP, atomic, 16, SIZE - 8))
+        .isEqualTo(RmaLayout.DONE);
+    assertThat(result()).isEqualTo(5);
+    assertThat(words.get(ValueLayout.JAVA_LONG, SIZE - 8)).isEqualTo(9);
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 3, -1, 256})
+  @ValueSource(longs = {-8, 1, 4, SIZE - 7, SIZE - 4, SIZE, Long.MAX_VALUE, Long.MIN_VALUE})
+  void aWordThatIsNotWithinTheRegionOrNotAlignedIsRefused(long offset) {
+    MemorySegment words = arena.allocate(SIZE, 64).fill(UNTOUCHED);
+    ExposedRegion atomic = regions.add(words, EnumSet.of(RmaRight.ATOMIC));
+    ExposedRegion shifted = regions.add(words.asSlice(4), EnumSet.of(RmaRight.ATOMIC));
+    for (int operation : new int[] {RmaLayout.FETCH_AND_ADD, RmaLayout.COMPARE_AND_SWAP}) {
+      assertThat(submitAtomic(operation, atomic, 16, offset)).isEqualTo(RmaLayout.DENIED);
+      assertThat(submitAtomic(operation, shifted, 16, 8)).isEqualTo(RmaLayout.DENIED);
+    }
+    assertThat(words.mismatch(arena.allocate(SIZE).fill(UNTOUCHED))).isEqualTo(-1);
+  }
+
+  @Test
+  void anAtomicOperationWithoutTheRightIsRefused() {
+    ExposedRegion other = regions.add(memory, EnumSet.of(RmaRight.READ, RmaRight.WRITE));
+    for (int operation : new int[] {RmaLayout.FETCH_AND_ADD, RmaLayout.COMPARE_AND_SWAP}) {
+      assertThat(submitAtomic(operation, other, 16, 0)).isEqualTo(RmaLayout.DENIED);
+    }
+    ExposedRegion atomic = regions.add(memory, EnumSet.of(RmaRight.ATOMIC));
+    for (int operation : new int[] {RmaLayout.READ, RmaLayout.WRITE}) {
+      assertThat(submitAtomic(operation, atomic, 16, 0)).isEqualTo(RmaLayout.DENIED);
+    }
+    assertUntouched();
+  }
+
+  @Test
+  void anAtomicOperationOnARegionThatWasTakenBackIsRefused() {
+    ExposedRegion atomic = regions.add(memory, EnumSet.of(RmaRight.ATOMIC));
+    assertThat(regions.end(atomic)).isTrue();
+    assertThat(submitAtomic(RmaLayout.FETCH_AND_ADD, atomic, 16, 0)).isEqualTo(RmaLayout.NO_REGION);
+    regions.free(atomic);
+    assertThat(submitAtomic(RmaLayout.FETCH_AND_ADD, atomic, 16, 0)).isEqualTo(RmaLayout.NO_REGION);
+    assertUntouched();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 8, 15, 17, 24, -1, Integer.MAX_VALUE})
+  void anAtomicOperationWithOtherOperandsIsAViolation(int length) {
+    ExposedRegion atomic = regions.add(memory, EnumSet.of(RmaRight.ATOMIC));
+    assertThatThrownBy(() -> submitAtomic(RmaLayout.FETCH_AND_ADD, atomic, length, 0))
+        .isInstanceOf(CorruptRingException.class);
+    assertUntouched();
+  }
+
+  @Test
+  void operandsOutsideOfTheBufferAreAViolation() {
+    set(RmaLayout.submission(0), LINES - 1);
+    long header = (LINES - 1L) * RmaLayout.LINE;
+    buffer.set(ValueLayout.JAVA_INT, header, RmaLayout.COMPARE_AND_SWAP);
+    buffer.set(ValueLayout.JAVA_INT, header + RmaLayout.FRAGMENT_LENGTH, RmaLayout.ATOMIC_PAYLOAD);
+    set(RmaLayout.SUBMITTED, 1L);
+    assertThatThrownBy(() -> server.serve()).isInstanceOf(CorruptRingException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 5, -1, 256})
   void anUnknownOperationIsAViolation(int operation) {
     assertThatThrownBy(() -> submit(operation, key().id(), 8, key().generation(), 0))
         .isInstanceOf(CorruptRingException.class);
@@ -215,6 +303,9 @@ class HostileRmaPeerTest {
         assertThat(submit(operation, mapped.key().id(), 1000, mapped.key().generation(), 0))
             .isEqualTo(RmaLayout.FAULT);
       }
+      for (int operation : new int[] {RmaLayout.FETCH_AND_ADD, RmaLayout.COMPARE_AND_SWAP}) {
+        assertThat(submitAtomic(operation, mapped, 16, 8)).isEqualTo(RmaLayout.FAULT);
+      }
     }
     assertThat(submit(RmaLayout.WRITE, key().id(), 100, key().generation(), 0))
         .isEqualTo(RmaLayout.DONE);
@@ -247,7 +338,7 @@ class HostileRmaPeerTest {
       }
       for (int line = 0; line < LINES; line++) {
         long header = (long) line * RmaLayout.LINE;
-        buffer.set(ValueLayout.JAVA_INT, header, random.nextInt(4));
+        buffer.set(ValueLayout.JAVA_INT, header, random.nextInt(6));
         buffer.set(
             ValueLayout.JAVA_INT,
             header + RmaLayout.FRAGMENT_REGION,
@@ -255,7 +346,9 @@ class HostileRmaPeerTest {
         buffer.set(
             ValueLayout.JAVA_INT,
             header + RmaLayout.FRAGMENT_LENGTH,
-            random.nextInt(8) == 0 ? random.nextInt() : random.nextInt(SIZE));
+            random.nextInt(8) == 0
+                ? random.nextInt()
+                : random.nextBoolean() ? RmaLayout.ATOMIC_PAYLOAD : random.nextInt(SIZE));
         buffer.set(
             ValueLayout.JAVA_LONG,
             header + RmaLayout.FRAGMENT_GENERATION,
