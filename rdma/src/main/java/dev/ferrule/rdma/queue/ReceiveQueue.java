@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of receive completions of one connection or of many. It is polled in batches, which are
- * distributed to the inboxes of the connections by queue pair number.
+ * distributed to the connections by queue pair number.
  *
  * <p><b>Threads:</b> safe for use by several threads; one thread at a time polls.
  */
@@ -292,7 +292,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    */
   public void serveStarvingPeers() {
     for (Channel channel : channels) {
-      if (channel.inbox().isGivenUp()) {
+      if (channel.messages().place() != null) {
         channel.serveStarvingPeer();
       }
     }
