@@ -16,6 +16,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Membarrier;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.LastWqeTimeout;
 import dev.ferrule.rdma.onesided.AccessTable;
@@ -651,7 +652,13 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
       resources.isReceiveQueueCommon() ? null : receives
     };
     Thread closer = Thread.currentThread();
-    BooleanSupplier isSeen = () -> channel.viewUse().isByAnother(closer);
+    BooleanSupplier isSeen =
+        () -> {
+          if (Membarrier.REGISTERED_PRIVATE) { // else each poll begins with a barrier
+            Membarrier.inProcess(); // a poll that has begun is seen, or sees the closed state
+          }
+          return channel.viewUse().isByAnother(closer);
+        };
     if (peerAnswers) {
       Cleanup.close(devices);
       Cleanup.close(programs);

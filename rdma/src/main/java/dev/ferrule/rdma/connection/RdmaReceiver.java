@@ -8,6 +8,7 @@ import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.posix.Membarrier;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.ReceiveSource;
@@ -224,7 +225,11 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private void enter(Channel channel) {
     if (channel != entered) {
       leave();
-      channel.viewUse().begin();
+      if (Membarrier.REGISTERED_PRIVATE) {
+        channel.viewUse().beginWithoutBarrier();
+      } else {
+        channel.viewUse().begin();
+      }
       entered = channel;
     }
   }
@@ -234,6 +239,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (channel != null) {
       entered = null;
       channel.viewUse().end();
+      channel.afterFrees();
     }
   }
 
@@ -304,6 +310,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
       idle[idleCount++] = region;
       held--;
       channel.free(region.number());
+      channel.afterFrees();
     } finally {
       use.end();
     }

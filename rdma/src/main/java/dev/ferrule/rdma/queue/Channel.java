@@ -103,6 +103,12 @@ public abstract class Channel {
    */
   protected abstract void freed(int message);
 
+  /**
+   * Called by the receiver's thread after one or several calls of {@link #free}, as a protocol that
+   * needs a barrier between those and its look at the peer needs only one for all.
+   */
+  public void afterFrees() {}
+
   /** Reposts freed buffers if the peer cannot send without them. By one thread at a time. */
   protected abstract void repostForStarvingPeer();
 
@@ -119,8 +125,9 @@ public abstract class Channel {
   protected abstract void stopReceives();
 
   /**
-   * Frees a message. By the receiver's thread. The protocol's {@link #freed} makes the space
-   * available again; {@link #reportIfDue} reports it to the peer, when enough is free.
+   * Frees a message. By the receiver's thread, which calls {@link #afterFrees} after the last of
+   * several. The protocol's {@link #freed} makes the space available again; {@link #reportIfDue}
+   * reports it to the peer, when enough is free.
    *
    * @param message the message's number, as delivered
    */
@@ -129,8 +136,8 @@ public abstract class Channel {
       freed(message);
       return;
     }
-    // a closed common receiver may still free its last message when the connection's receiver
-    // starts
+    // a lock only here: a closed common receiver may still free its last message when the
+    // connection's receiver starts
     synchronized (freeing) {
       freed(message);
     }

@@ -2,7 +2,6 @@
 package dev.ferrule.rdma.queue;
 
 import dev.ferrule.verbs.CompletionQueue;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
@@ -33,7 +32,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private volatile @Nullable Channel only; // of a queue of one connection, which needs no lookup
   private volatile @Nullable ReceiveMultiplexer common; // written under the lock
   private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
-  private @Nullable Channel touched; // a list of channels with new completions; under the lock
+  private @Nullable Channel touched; // those of many with new completions; under the lock
   private boolean closed; // under the lock
 
   /**
@@ -189,18 +188,26 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   /** Returns the list of channels whose completions were taken. Under the lock. */
   private @Nullable Channel takeTouched() {
+    if (single) {
+      return only;
+    }
     Channel first = touched;
     touched = null;
     return first;
   }
 
-  /** Handles the completions that were taken; not under the lock. */
+  /**
+   * Handles the completions that were taken, and wakes sleeping threads; not under the lock.
+   *
+   * <p>No wake-up is missed, without a barrier here: a thread that falls asleep says so,
+   * {@linkplain #arm requests an event} under the lock, and then looks for messages. If that is
+   * after the lock was held here, it sees them; if it is before, this thread sees it asleep.
+   */
   private void act(@Nullable Channel first) {
-    VarHandle.fullFence(); // Dekker-style: a sleeper has seen the messages, or is seen asleep
     Channel next = first;
     while (next != null) {
       Channel channel = next;
-      next = channel.untouch();
+      next = single ? null : channel.untouch();
       handle(channel);
     }
     wakeCommon();
@@ -226,7 +233,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       return;
     }
     channel.take(completions, index);
-    if (channel != touched && channel.touch(touched)) { // after the completion is taken: see touch
+    if (!single
+        && channel != touched
+        && channel.touch(touched)) { // after the completion is taken: see touch
       touched = channel;
     }
   }

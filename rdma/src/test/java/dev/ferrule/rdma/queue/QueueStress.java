@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.queue;
 
+import dev.ferrule.rdma.fake.RecordingCallbacks;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.verbs.CompletionQueue;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -11,6 +14,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.ZI_Result;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
  * The visibility of one thread's writes to another through the queues, for jcstress; run by {@link
@@ -232,6 +236,62 @@ public final class QueueStress {
     public void earlier(ZI_Result result) {
       channel.untouch();
       result.r2 = taken;
+    }
+  }
+
+  /**
+   * A thread that falls asleep finds the message that another thread polls, or that thread sees it
+   * asleep: the message arrived before the event was requested, so it causes none.
+   */
+  @JCStressTest
+  @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is missed")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "the message is found, or the sleeper woken")
+  @State
+  public static class Sleep {
+    private final RecordingCallbacks callbacks =
+        new RecordingCallbacks() {
+          @Override
+          public void onProgress() {
+            woken = asleep;
+          }
+        };
+    private final ReceiveQueue queue;
+    private final Channel channel;
+    private volatile boolean asleep;
+    private volatile boolean woken;
+
+    /** Creates a queue with a message. */
+    public Sleep() {
+      ScriptedDevice device = new ScriptedDevice();
+      CompletionQueue completions = device.completionQueue();
+      channel = FakeChannel.on(device, 7, device.completionQueue(), callbacks, 1);
+      queue = ReceiveQueue.ofOne(completions, receive -> {}, 1);
+      queue.add(channel);
+      device.received(completions, 7, 1, 1, FakeChannel.MESSAGE);
+    }
+
+    /**
+     * Polls, such as a sender that looks for credits.
+     *
+     * @param result whether the sleeper was woken
+     */
+    @Actor
+    public void poller(ZZ_Result result) {
+      queue.poll();
+      result.r1 = woken;
+    }
+
+    /**
+     * Falls asleep.
+     *
+     * @param result whether there is a message
+     */
+    @Actor
+    public void sleeper(ZZ_Result result) {
+      asleep = true;
+      queue.arm();
+      queue.poll();
+      result.r2 = channel.messages().hasNext();
     }
   }
 }

@@ -134,6 +134,12 @@ public final class RingChannel extends Channel {
   }
 
   @Override
+  public void afterFrees() {
+    ring().publishFrees();
+    reportIfDue();
+  }
+
+  @Override
   protected void repostForStarvingPeer() {
     // freed messages are acknowledged when due, without waiting for more
   }

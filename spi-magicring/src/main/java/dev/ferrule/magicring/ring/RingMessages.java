@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * must be consistent. All other methods may be called by any thread.
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
- * and each {@link #free}, by the same thread.
+ * by the same thread, and after each {@link #free} and {@link #publishFrees} by the same thread.
  */
 public final class RingMessages extends MessageQueue {
 
@@ -52,8 +52,8 @@ public final class RingMessages extends MessageQueue {
   private final byte[] states; // HELD by the polling thread, else by the receiver's thread
 
   // Each counter is written by one thread at a time and never decreases. The stores are release
-  // stores: a full fence per counter would cost more than everything else. isAckDue has a full
-  // fence where one is needed.
+  // stores: a full fence per counter would cost more than everything else. isAckDue and
+  // publishFrees have full fences where they are needed.
   private final AtomicLong arrivedBytes = new AtomicLong(); // by the polling thread
   private final AtomicLong releasedMessages = new AtomicLong(); // by the receiver, in any order
   private final AtomicLong freedMessages = new AtomicLong(); // by the receiver, in arrival order
@@ -208,14 +208,25 @@ public final class RingMessages extends MessageQueue {
             || 4 * (freedBytes.getAcquire() - ackedBytes) >= size)) {
       return true;
     }
-    boolean starving = isSenderStarving();
-    if (messages > 0 == starving) {
-      return starving;
+    if (messages > 0 || !isSenderStarving()) {
+      return messages > 0 && isSenderStarving();
     }
     // The last message may have arrived while the receiver freed its last one. Each thread must see
-    // what the other has just written, or neither would acknowledge.
+    // what the other has just written, or neither would acknowledge: the other half is
+    // publishFrees.
     VarHandle.fullFence();
     return isAckOwed() && isSenderStarving();
+  }
+
+  /**
+   * Makes the freed messages visible to the polling thread before the receiver's thread checks
+   * whether the sender lacks space. By the receiver's thread, once after several calls of {@link
+   * #free}.
+   */
+  public void publishFrees() {
+    if (isAckOwed()) {
+      VarHandle.fullFence();
+    }
   }
 
   private boolean isSenderStarving() {

@@ -98,6 +98,7 @@ class RingThreadsTest {
           Held one = held.remove(random.nextInt(held.size()));
           content.check(messages.offset(one.slot), one.length, one.number);
           messages.free(one.slot);
+          messages.publishFrees();
           acknowledgeIfDue();
         } else if (!hasArrived) {
           pause();
@@ -244,12 +245,14 @@ class RingThreadsTest {
             }
             messages.take();
             messages.free((int) freed & (messages.slots() - 1));
+            messages.publishFrees();
             acknowledgeIfDue.run();
             for (int i = random.nextInt(30); i > 0; i--) {
               Thread.onSpinWait();
             }
             messages.take();
             messages.free((int) (freed + 1) & (messages.slots() - 1));
+            messages.publishFrees();
             acknowledgeIfDue.run();
           }
         };
