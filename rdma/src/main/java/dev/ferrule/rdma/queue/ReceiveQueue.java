@@ -59,12 +59,11 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * Creates a queue of one connection, whose completions need no lookup of their connection.
    *
    * @param completions the completion queue of receives
-   * @param strays called with the id of a completed receive after the connection is closed
    * @param batch how many completions are polled together, up to {@link CompletionQueue#BATCH}
    * @return the queue
    */
-  public static ReceiveQueue ofOne(CompletionQueue completions, IntConsumer strays, int batch) {
-    return new ReceiveQueue(completions, strays, batch, true);
+  public static ReceiveQueue ofOne(CompletionQueue completions, int batch) {
+    return new ReceiveQueue(completions, receive -> {}, batch, true);
   }
 
   /**

@@ -265,7 +265,7 @@ public final class QueueStress {
       ScriptedDevice device = new ScriptedDevice();
       CompletionQueue completions = device.completionQueue();
       channel = FakeChannel.on(device, 7, device.completionQueue(), callbacks, 1);
-      queue = ReceiveQueue.ofOne(completions, receive -> {}, 1);
+      queue = ReceiveQueue.ofOne(completions, 1);
       queue.add(channel);
       device.received(completions, 7, 1, 1, FakeChannel.MESSAGE);
     }

@@ -127,7 +127,7 @@ class ReceiveQueueTest {
 
   @Test
   void earlierReceivesBelongToTheOnlyConnection() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, CompletionQueue.BATCH);
     receive(first, 1); // a peer may send as soon as it has accepted, before this side is connected
     ofOne.add(first);
     ofOne.poll();
@@ -244,7 +244,7 @@ class ReceiveQueueTest {
 
   @Test
   void anEventOfTheOnlyConnectionWakesItAndEndsTheRequest() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, CompletionQueue.BATCH);
     ofOne.add(first);
     ofOne.arm(); // its receiver
     ofOne.arm(); // its sender, which waits for credit
