@@ -97,11 +97,6 @@ final class RingSide implements ReceiveSide {
   }
 
   @Override
-  public void stray(int receive) {
-    // the receives are released with the connection
-  }
-
-  @Override
   public void stop() {
     if (receives != null) {
       receives.stop();

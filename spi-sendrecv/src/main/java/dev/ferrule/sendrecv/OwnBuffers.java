@@ -73,11 +73,6 @@ final class OwnBuffers extends BufferSide {
   }
 
   @Override
-  public void stray(int receive) {
-    // the buffers are released with the connection
-  }
-
-  @Override
   public void stop() {
     if (buffers != null) {
       buffers.stop();

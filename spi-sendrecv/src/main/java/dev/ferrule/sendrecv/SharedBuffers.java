@@ -145,11 +145,6 @@ final class SharedBuffers implements SharedReceiveSide {
     }
 
     @Override
-    public void stray(int receive) {
-      receives.stray(receive);
-    }
-
-    @Override
     public void stop() {
       // other connections continue to receive into the buffers
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.ring;
 
+import dev.ferrule.rdma.queue.MessageQueue;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +51,6 @@ public class RingBenchmark {
 
   private RingSpace sender;
   private RingMessages receiver;
-  private int oldest; // slot of the oldest held message
   private long heldBytes;
 
   /** Called by JMH. */
@@ -99,7 +99,6 @@ public class RingBenchmark {
             WINDOW,
             Math.min(2 * length, mapping.longest(RING)),
             Acknowledge.BATCHED);
-    oldest = 0;
     heldBytes = 0;
     SplittableRandom random = new SplittableRandom(7);
     Arrays.setAll(lengths, i -> random.nextInt(1, 2 * length));
@@ -131,9 +130,9 @@ public class RingBenchmark {
   }
 
   private void free() {
-    heldBytes -= RingCursor.rounded(receiver.length(oldest));
-    receiver.free(oldest);
-    oldest = oldest + 1 & receiver.slots() - 1;
+    long message = receiver.take();
+    heldBytes -= RingCursor.rounded(MessageQueue.length(message));
+    receiver.free(MessageQueue.number(message));
     if (receiver.acknowledge()) {
       String objection =
           sender.takeAck(receiver.acknowledgedMessages(), receiver.acknowledgedBytes());

@@ -5,12 +5,14 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveMultiplexer;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.ReceiveSource;
 import dev.ferrule.support.Waiter;
 import java.net.URI;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Receives the messages of all connections of a listener, from the common queue of each of its
@@ -27,7 +29,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
     this.listener = listener;
-    this.receiver = new RdmaReceiver(this, this, multiplexer, new Waiter(wait));
+    this.receiver = new RdmaReceiver(this, this, new Waiter(wait));
   }
 
   RdmaReceiver receiver() {
@@ -89,6 +91,16 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   @Override
   public URI uri() {
     return listener.uri();
+  }
+
+  @Override
+  public boolean claimMessages() {
+    return true; // each connection's queue has its owner
+  }
+
+  @Override
+  public @Nullable Channel next() {
+    return multiplexer.next();
   }
 
   @Override

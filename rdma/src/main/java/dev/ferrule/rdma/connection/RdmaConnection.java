@@ -16,6 +16,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Membarrier;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.LastWqeTimeout;
 import dev.ferrule.rdma.onesided.AccessTable;
@@ -124,7 +125,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     channel = agreement.open(resources.parts(options, this));
     receives = resources.receiveQueue();
     registrations = new RdmaRegistrations(this, channel.sends());
-    receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
+    receiver = new RdmaReceiver(this, receives, new Waiter(wait));
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
     if (readiness != null) {
       receiver.showMessages(readiness);
@@ -216,7 +217,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   /** Returns whether a message of the peer has been polled. */
   boolean hasReceived() {
-    return channel.inbox().isUsed();
+    return channel.messages().messagesArrived() > 0;
   }
 
   /**
@@ -262,6 +263,16 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   @Override
   public void onRoom() {
     senders.wake();
+  }
+
+  @Override
+  public boolean claimMessages() {
+    return channel.messages().claim();
+  }
+
+  @Override
+  public @Nullable Channel next() {
+    return channel.messages().hasNext() && !channel.isClosed() ? channel : null;
   }
 
   @Override
@@ -550,8 +561,8 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     return new ConnectionCounters(
         senders.messages(),
         senders.bytes(),
-        channel.inbox().messagesTaken(),
-        channel.inbox().bytesTaken(),
+        channel.messages().messagesTaken(),
+        channel.messages().bytesTaken(),
         senders.stalls(),
         channel.reports(),
         OptionalLong.empty(), // the device retransmits, and counts that per port
@@ -640,7 +651,13 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
       resources.isReceiveQueueCommon() ? null : receives
     };
     Thread closer = Thread.currentThread();
-    BooleanSupplier isSeen = () -> channel.viewUse().isByAnother(closer);
+    BooleanSupplier isSeen =
+        () -> {
+          if (Membarrier.REGISTERED_PRIVATE) { // else each poll begins with a barrier
+            Membarrier.inProcess(); // a poll that has begun is seen, or sees the closed state
+          }
+          return channel.viewUse().isByAnother(closer);
+        };
     if (peerAnswers) {
       Cleanup.close(devices);
       Cleanup.close(programs);

@@ -128,7 +128,7 @@ final class RdmaConnectionResources {
     CompletionQueue made =
         found.createCompletionQueue(side.receives(), listen(found, this::onReceiveEvent));
     receiveCompletions = made;
-    receiveQueue = ReceiveQueue.ofOne(made, side::stray, batch);
+    receiveQueue = ReceiveQueue.ofOne(made, batch);
     return made;
   }
 
@@ -287,7 +287,7 @@ final class RdmaConnectionResources {
     }
   }
 
-  /** Destroys the queue pair. Its later completions are strays. */
+  /** Destroys the queue pair. Its later completions belong to no connection. */
   void destroyQueuePair() {
     stopQueuePair();
     if (queuePair != null) {

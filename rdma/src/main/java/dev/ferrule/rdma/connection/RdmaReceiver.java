@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.posix.Membarrier;
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.IncomingMessages;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.ReceiveSource;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -19,13 +22,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiver of a connection, or of all connections of a listener: receives, polls and frees the
- * {@link IncomingMessages} of a {@link ReceiveSource}.
+ * The receiver of a connection, or of all connections of a listener: receives, polls and frees
+ * messages of the {@link MessageQueue} of each connection.
  */
 final class RdmaReceiver implements Receiver, EventCondition {
 
   /** The owner of a receiver: a connection, or a listener. */
   interface Owner {
+
+    /** Claims the messages for this receiver; returns false if another receiver has them. */
+    boolean claimMessages();
+
+    /** Returns a connection with messages, which is not closed; null if there is none. */
+    @Nullable Channel next();
 
     /** Returns the URI for exceptions. */
     URI uri();
@@ -58,10 +67,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
   private final Owner owner;
   private final ReceiveSource queue;
-  private final IncomingMessages arrivals;
   private final Waiter waiter;
   private RdmaReceiveRegion[] idle = {}; // a stack: the last used one is the warmest in the cache
   private int idleCount;
+  private @Nullable Channel next; // the connection of the next message
   private int held;
   private boolean polling;
   private @Nullable Channel entered; // whose messages the handler is reading
@@ -71,12 +80,11 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private final SingleThreadedUse use;
   private final Receiver checked;
 
-  RdmaReceiver(Owner owner, ReceiveSource queue, IncomingMessages arrivals, Waiter waiter) {
+  RdmaReceiver(Owner owner, ReceiveSource queue, Waiter waiter) {
     this.use = new SingleThreadedUse(() -> "the receiver of " + owner.uri());
     this.checked = use.check(this);
     this.owner = owner;
     this.queue = queue;
-    this.arrivals = arrivals;
     this.waiter = waiter;
   }
 
@@ -145,7 +153,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
   private void checkMine() {
     if (!claimed) {
-      if (!arrivals.claim()) {
+      if (!owner.claimMessages()) {
         owner.checkUsable();
         throw new IllegalStateException(
             "Listener.receiver() receives the messages of this connection: receive from there");
@@ -161,13 +169,16 @@ final class RdmaReceiver implements Receiver, EventCondition {
   }
 
   private RdmaReceiveRegion take() {
-    Channel channel = arrivals.channel();
     if (idleCount == 0) {
       addRegions();
     }
+    Channel channel = requireNonNull(next);
+    long message = channel.messages().take();
+    if (message == MessageQueue.NONE) {
+      throw owner.end(); // the connection's receiver has taken it: the listener was just closed
+    }
     RdmaReceiveRegion region = idle[--idleCount];
-    region.lend(channel, arrivals.number(), arrivals.length());
-    arrivals.advance();
+    region.lend(channel, MessageQueue.number(message), MessageQueue.length(message));
     held++;
     return region;
   }
@@ -196,8 +207,9 @@ final class RdmaReceiver implements Receiver, EventCondition {
     polling = true;
     try {
       do {
-        count++;
-        handOver(handler);
+        if (handOver(handler)) {
+          count++;
+        }
       } while (count < limit && !owner.hasEnded() && hasNext());
     } finally {
       polling = false;
@@ -213,7 +225,11 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private void enter(Channel channel) {
     if (channel != entered) {
       leave();
-      channel.viewUse().begin();
+      if (Membarrier.REGISTERED_PRIVATE) {
+        channel.viewUse().beginWithoutBarrier();
+      } else {
+        channel.viewUse().begin();
+      }
       entered = channel;
     }
   }
@@ -223,26 +239,36 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (channel != null) {
       entered = null;
       channel.viewUse().end();
+      channel.afterFrees();
     }
   }
 
-  private void handOver(MessageHandler handler) {
-    Channel channel = arrivals.channel();
-    int number = arrivals.number();
-    int length = arrivals.length();
-    arrivals.advance();
+  /** Returns false if the connection's receiver has taken the message: the listener is closed. */
+  private boolean handOver(MessageHandler handler) {
+    Channel channel = requireNonNull(next);
+    long message = channel.messages().take();
+    if (message == MessageQueue.NONE) {
+      return false;
+    }
+    int number = MessageQueue.number(message);
     enter(channel);
     try {
       if (!channel.isClosed()) { // by another thread meanwhile: its memory may be freed
-        handler.onMessage(channel.view(), channel.offset(number), length);
+        handler.onMessage(channel.view(), channel.offset(number), MessageQueue.length(message));
       }
     } finally {
       channel.free(number);
     }
+    return true;
   }
 
   private boolean hasNext() {
-    return arrivals.hasNext() || (queue.poll() && arrivals.hasNext());
+    return findNext() || (queue.poll() && findNext());
+  }
+
+  private boolean findNext() {
+    next = owner.next();
+    return next != null;
   }
 
   /** Returns whether there is a message to lend; throws if there will never be one. */
@@ -267,7 +293,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     }
     // the last message may have arrived between the poll and the end
     queue.drain();
-    if (arrivals.hasNext()) {
+    if (findNext()) {
       return true;
     }
     throw owner.end();
@@ -284,6 +310,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
       idle[idleCount++] = region;
       held--;
       channel.free(region.number());
+      channel.afterFrees();
     } finally {
       use.end();
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The receive side of a connection: its receive memory, and the receives that it posts.
  *
  * <p><b>Threads:</b> used by the thread that establishes the connection, then by the one that ends
- * it; any thread may call {@link #stray}.
+ * it.
  */
 public interface ReceiveSide extends AutoCloseable {
 
@@ -47,14 +47,6 @@ public interface ReceiveSide extends AutoCloseable {
    * @return the parameters of the connection
    */
   Agreement agree(@Nullable Hello peer);
-
-  /**
-   * Handles the completion of a receive whose connection is closed. Called under a lock, so this
-   * must not block.
-   *
-   * @param receive the work request's id
-   */
-  void stray(int receive);
 
   /** Stops posting receives, so that the queue pair can be destroyed. May be called twice. */
   void stop();

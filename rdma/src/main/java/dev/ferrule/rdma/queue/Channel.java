@@ -20,8 +20,7 @@ public abstract class Channel {
   private final QueuePair queuePair;
   private final SendQueue sends;
   private final QueueCallbacks callbacks;
-  private final Inbox inbox;
-  private volatile ReceiveMultiplexer.@Nullable Place place; // in a receiver for many connections
+  private final MessageQueue messages;
   private final Object freeing = new Object(); // a lock; reentrant, since close callbacks may free
   private final MemorySegment view;
   private final ViewUse viewUse = new ViewUse();
@@ -60,15 +59,15 @@ public abstract class Channel {
    *
    * @param parts the parts of the connection
    * @param protocol the sending half of the protocol
-   * @param inboxCapacity the maximum number of messages that wait for the program
+   * @param messages the queue of messages for the program
    * @param view the memory of received messages, whose contents are undefined after the close
    */
-  protected Channel(Parts parts, SendProtocol protocol, int inboxCapacity, MemorySegment view) {
+  protected Channel(Parts parts, SendProtocol protocol, MessageQueue messages, MemorySegment view) {
     this.queuePair = parts.queuePair();
     this.callbacks = parts.callbacks();
     this.sends = new SendQueue(parts, protocol);
     this.view = view;
-    this.inbox = new Inbox(inboxCapacity);
+    this.messages = messages;
   }
 
   /**
@@ -104,6 +103,12 @@ public abstract class Channel {
    */
   protected abstract void freed(int message);
 
+  /**
+   * Called by the receiver's thread after one or several calls of {@link #free}, as a protocol that
+   * needs a barrier between those and its look at the peer needs only one for all.
+   */
+  public void afterFrees() {}
+
   /** Reposts freed buffers if the peer cannot send without them. By one thread at a time. */
   protected abstract void repostForStarvingPeer();
 
@@ -120,18 +125,19 @@ public abstract class Channel {
   protected abstract void stopReceives();
 
   /**
-   * Frees a message. By the receiver's thread. The protocol's {@link #freed} makes the space
-   * available again; {@link #reportIfDue} reports it to the peer, when enough is free.
+   * Frees a message. By the receiver's thread, which calls {@link #afterFrees} after the last of
+   * several. The protocol's {@link #freed} makes the space available again; {@link #reportIfDue}
+   * reports it to the peer, when enough is free.
    *
    * @param message the message's number, as delivered
    */
   public final void free(int message) {
-    if (place == null) {
+    if (messages.place() == null) {
       freed(message);
       return;
     }
-    // a closed common receiver may still free its last message when the connection's receiver
-    // starts
+    // a lock only here: a closed common receiver may still free its last message when the
+    // connection's receiver starts
     synchronized (freeing) {
       freed(message);
     }
@@ -139,7 +145,7 @@ public abstract class Channel {
 
   /** Reposts freed buffers if the peer cannot send without them. By the receiver's thread. */
   public final void serveStarvingPeer() {
-    if (place == null) {
+    if (messages.place() == null) {
       repostForStarvingPeer();
       return;
     }
@@ -149,13 +155,13 @@ public abstract class Channel {
   }
 
   /**
-   * Adds a message to the inbox. Under the receive queue's lock.
+   * Adds a message to the queue. Under the receive queue's lock.
    *
    * @param message a number that identifies it in {@link #offset} and {@link #free}
    * @param length its length in bytes
    */
   protected final void deliver(int message, int length) {
-    if (!inbox.add(message, length)) {
+    if (!messages.add(message, length)) {
       violation = "more messages than receive buffers";
     }
   }
@@ -186,17 +192,9 @@ public abstract class Channel {
     return sends;
   }
 
-  /** {@return the inbox of this connection} */
-  public final Inbox inbox() {
-    return inbox;
-  }
-
-  /**
-   * {@return the inbox as arrivals for the connection's own receiver, which another receiver may
-   * have claimed}
-   */
-  public final IncomingMessages arrivals() {
-    return new OwnMessages(this, inbox);
+  /** {@return the received messages that wait for the program} */
+  public final MessageQueue messages() {
+    return messages;
   }
 
   /**
@@ -204,17 +202,10 @@ public abstract class Channel {
    * claimed them. Under the receive queue's lock.
    */
   final void deliverTo(ReceiveMultiplexer common) {
-    if (inbox.giveUp()) {
-      ReceiveMultiplexer.Place made = new ReceiveMultiplexer.Place(common, this);
-      place = made;
-      made.offer();
+    ReceiveMultiplexer.Place place = new ReceiveMultiplexer.Place(common, this);
+    if (messages.claim(place)) {
+      place.offer();
     }
-  }
-
-  /** Returns whether the messages went to a common receiver that has ended. */
-  final boolean isCommonReceiverEnded() {
-    ReceiveMultiplexer.Place known = place;
-    return known != null && known.isEnded();
   }
 
   /**
@@ -321,7 +312,7 @@ public abstract class Channel {
 
   /** Handles the findings of a poll; not under a lock. */
   final void afterPoll() {
-    ReceiveMultiplexer.Place known = place;
+    ReceiveMultiplexer.Place known = messages.place();
     if (known != null) {
       known.offer();
     }
@@ -356,7 +347,7 @@ public abstract class Channel {
    */
   public final void closeReceives() {
     closed = true;
-    ReceiveMultiplexer.Place known = place;
+    ReceiveMultiplexer.Place known = messages.place();
     if (known != null) {
       known.clear();
     }

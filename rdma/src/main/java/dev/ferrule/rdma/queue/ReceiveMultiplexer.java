@@ -6,15 +6,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received messages of many connections, of any device, for one receiver. Messages stay in the
- * inboxes of their connections, which cannot overflow; this class has a list of the connections
- * with messages. A connection is in the list at most once. The receiver takes a few messages of
- * each in rotation, so no connection starves others. Nothing allocates here.
+ * The rotation of a common receiver over connections, of any device. Messages stay in the queues of
+ * their connections, which cannot overflow; this class has a list of the connections with messages.
+ * A connection is in the list at most once. The receiver takes a few messages of each in rotation,
+ * so no connection starves others. Nothing allocates here.
  *
  * <p><b>Threads:</b> any number of threads that poll receive queues offer; one receiver takes; any
  * thread may end it.
  */
-public final class ReceiveMultiplexer implements IncomingMessages {
+public final class ReceiveMultiplexer {
 
   /** The number of messages taken from a connection before the next one has its turn. */
   static final int TURN = 4;
@@ -49,18 +49,12 @@ public final class ReceiveMultiplexer implements IncomingMessages {
 
   private final Runnable wake;
   private final AtomicReference<@Nullable Place> offered = new AtomicReference<>(); // last first
-  private final SpinLock lock = new SpinLock(); // between the receiver and end
-  private volatile boolean ended; // written under the lock
+  private volatile boolean ended;
 
-  // The list, in the order of the turns; under the lock.
+  // The list, in the order of the turns; by the receiver.
   private @Nullable Place first;
   private @Nullable Place last;
-  private int left = TURN; // in the turn of the first one
-
-  // The next message, already taken out of its inbox; only by the receiver.
-  private @Nullable Channel channel;
-  private int number;
-  private int length;
+  private long turnEnd; // the first one's number of messages taken at the end of its turn
 
   /**
    * Creates an empty list.
@@ -73,7 +67,7 @@ public final class ReceiveMultiplexer implements IncomingMessages {
 
   private void offer(Place place) {
     if (ended || place.listed.getAndSet(true)) {
-      return; // the receiver checks the inbox before and after it removes the node
+      return; // the receiver checks for messages before and after it removes the node
     }
     Place behind;
     do {
@@ -91,89 +85,52 @@ public final class ReceiveMultiplexer implements IncomingMessages {
    * thread.
    */
   public void end() {
-    lock.lock();
-    try {
-      ended = true;
-      first = null;
-      last = null;
-      offered.set(null);
-    } finally {
-      lock.unlock();
+    ended = true;
+    offered.set(null);
+  }
+
+  /**
+   * Returns the connection whose turn it is. By the receiver.
+   *
+   * @return a connection with messages, which is not closed; null if there is none
+   */
+  public @Nullable Channel next() {
+    if (first == null) {
+      appendOffered();
     }
-  }
-
-  @Override
-  public boolean claim() {
-    return true; // inboxes keep the claims
-  }
-
-  @Override
-  public boolean hasNext() {
-    while (channel != null || take()) {
-      if (!channel().isClosed()) {
-        return true;
-      }
-      channel = null;
-    }
-    return false;
-  }
-
-  /** Takes a message out of an inbox; under the lock, so that no other receiver has taken over. */
-  private boolean take() {
-    lock.lock();
-    try {
-      if (first == null) {
-        appendOffered();
-      }
-      while (first != null && !ended) {
-        if (takeFrom(first)) {
-          return true;
+    while (first != null && !ended) {
+      Place place = first;
+      Channel channel = place.channel;
+      if (channel == null || channel.isClosed()) {
+        removeFirst(); // never offered again, as it stays marked as listed
+      } else if (!channel.messages().hasNext()) {
+        removeFirst();
+        place.listed.getAndSet(false);
+        if (channel.messages().hasNext() && !place.listed.getAndSet(true)) {
+          append(place); // a message arrived when the node was still marked as listed
         }
+      } else if (channel.messages().messagesTaken() >= turnEnd) {
+        removeFirst();
+        append(place);
+      } else {
+        return channel;
       }
-      return false;
-    } finally {
-      lock.unlock();
     }
+    return null;
   }
 
-  private boolean takeFrom(Place place) {
-    Channel owner = place.channel;
-    if (owner == null || owner.isClosed()) {
-      endTurn(); // never offered again, as it stays marked as listed
-      return false;
-    }
-    Inbox inbox = owner.inbox();
-    if (!inbox.hasNext()) {
-      endTurn();
-      place.listed.getAndSet(false);
-      if (inbox.hasNext() && !place.listed.getAndSet(true)) {
-        append(place); // a message arrived when the node was still marked as listed
-      }
-      return false;
-    }
-    channel = owner;
-    number = inbox.nextNumber();
-    length = inbox.nextLength();
-    inbox.advance();
-    left--;
-    if (left == 0) {
-      endTurn();
-      append(place);
-    }
-    return true;
-  }
-
-  /** Ends the turn of the first node and removes it; appends the nodes offered meanwhile. */
-  private void endTurn() {
+  /** Removes the first node; appends the nodes offered meanwhile. */
+  private void removeFirst() {
     Place place = first;
     if (place != null) {
       first = place.next;
       place.next = null;
       if (first == null) {
         last = null;
+      } else {
+        beginTurn(first);
       }
     }
-    left = TURN;
     appendOffered();
   }
 
@@ -200,33 +157,15 @@ public final class ReceiveMultiplexer implements IncomingMessages {
     place.next = null;
     if (last == null) {
       first = place;
+      beginTurn(place);
     } else {
       last.next = place;
     }
     last = place;
   }
 
-  @Override
-  public Channel channel() {
-    Channel known = channel;
-    if (known == null) {
-      throw new IllegalStateException("there is no message");
-    }
-    return known;
-  }
-
-  @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
-  public int length() {
-    return length;
-  }
-
-  @Override
-  public void advance() {
-    channel = null;
+  private void beginTurn(Place place) {
+    Channel channel = place.channel;
+    turnEnd = channel == null ? 0 : channel.messages().messagesTaken() + TURN;
   }
 }

@@ -2,7 +2,6 @@
 package dev.ferrule.rdma.queue;
 
 import dev.ferrule.verbs.CompletionQueue;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of receive completions of one connection or of many. It is polled in batches, which are
- * distributed to the inboxes of the connections by queue pair number.
+ * distributed to the connections by queue pair number.
  *
  * <p><b>Threads:</b> safe for use by several threads; one thread at a time polls.
  */
@@ -33,7 +32,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private volatile @Nullable Channel only; // of a queue of one connection, which needs no lookup
   private volatile @Nullable ReceiveMultiplexer common; // written under the lock
   private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
-  private @Nullable Channel touched; // a list of channels with new completions; under the lock
+  private @Nullable Channel touched; // those of many with new completions; under the lock
   private boolean closed; // under the lock
 
   /**
@@ -60,12 +59,11 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * Creates a queue of one connection, whose completions need no lookup of their connection.
    *
    * @param completions the completion queue of receives
-   * @param strays called with the id of a completed receive after the connection is closed
    * @param batch how many completions are polled together, up to {@link CompletionQueue#BATCH}
    * @return the queue
    */
-  public static ReceiveQueue ofOne(CompletionQueue completions, IntConsumer strays, int batch) {
-    return new ReceiveQueue(completions, strays, batch, true);
+  public static ReceiveQueue ofOne(CompletionQueue completions, int batch) {
+    return new ReceiveQueue(completions, receive -> {}, batch, true);
   }
 
   /**
@@ -189,18 +187,26 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   /** Returns the list of channels whose completions were taken. Under the lock. */
   private @Nullable Channel takeTouched() {
+    if (single) {
+      return only;
+    }
     Channel first = touched;
     touched = null;
     return first;
   }
 
-  /** Handles the completions that were taken; not under the lock. */
+  /**
+   * Handles the completions that were taken, and wakes sleeping threads; not under the lock.
+   *
+   * <p>No wake-up is missed, without a barrier here: a thread that falls asleep says so,
+   * {@linkplain #arm requests an event} under the lock, and then looks for messages. If that is
+   * after the lock was held here, it sees them; if it is before, this thread sees it asleep.
+   */
   private void act(@Nullable Channel first) {
-    VarHandle.fullFence(); // Dekker-style: a sleeper has seen the messages, or is seen asleep
     Channel next = first;
     while (next != null) {
       Channel channel = next;
-      next = channel.untouch();
+      next = single ? null : channel.untouch();
       handle(channel);
     }
     wakeCommon();
@@ -226,7 +232,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       return;
     }
     channel.take(completions, index);
-    if (channel != touched && channel.touch(touched)) { // after the completion is taken: see touch
+    if (!single
+        && channel != touched
+        && channel.touch(touched)) { // after the completion is taken: see touch
       touched = channel;
     }
   }
@@ -292,7 +300,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    */
   public void serveStarvingPeers() {
     for (Channel channel : channels) {
-      if (channel.inbox().isGivenUp()) {
+      if (channel.messages().place() != null) {
         channel.serveStarvingPeer();
       }
     }

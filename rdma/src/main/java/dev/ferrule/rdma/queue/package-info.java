@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The data path common to both RDMA providers: send and receive queues, and the inboxes between
- * them and the program. A provider's protocol implements {@link
+ * The data path common to both RDMA providers: send and receive queues, and the message queues
+ * between them and the program. A provider's protocol implements {@link
  * dev.ferrule.rdma.queue.SendProtocol} for sending and {@link dev.ferrule.rdma.queue.Channel} for
  * receiving. Nothing here allocates per message.
  */

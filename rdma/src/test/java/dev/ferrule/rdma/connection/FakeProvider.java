@@ -169,9 +169,6 @@ final class FakeProvider implements RdmaProtocol {
     }
 
     @Override
-    public void stray(int receive) {}
-
-    @Override
     public void stop() {}
 
     @Override

@@ -40,10 +40,10 @@ class ChannelTest {
   }
 
   @Test
-  void aMessageWaitsInTheInboxAndIsProgress() {
+  void aMessageWaitsInTheQueueAndIsProgress() {
     receive(3, FakeChannel.MESSAGE);
-    assertThat(channel.inbox().hasNext()).isTrue();
-    assertThat(channel.inbox().nextNumber()).isEqualTo(3);
+    assertThat(channel.messages().hasNext()).isTrue();
+    assertThat(MessageQueue.number(channel.messages().take())).isEqualTo(3);
     assertThat(callbacks.progress).hasValue(1);
     assertThat(callbacks.told).isEmpty();
     assertThat(channel.dropped).isEmpty();
@@ -54,7 +54,7 @@ class ChannelTest {
     receive(3, 9);
     assertThat(callbacks.told).containsExactly("unknown kind");
     assertThat(channel.dropped).containsExactly(3);
-    assertThat(channel.inbox().hasNext()).isFalse();
+    assertThat(channel.messages().hasNext()).isFalse();
   }
 
   @Test
@@ -68,7 +68,7 @@ class ChannelTest {
     queue.poll();
     assertThat(callbacks.told).singleElement().asString().contains("thrown by the test");
     assertThat(channel.dropped).containsExactly(3);
-    assertThat(other.inbox().hasNext()).isTrue();
+    assertThat(other.messages().hasNext()).isTrue();
   }
 
   @Test
@@ -78,9 +78,8 @@ class ChannelTest {
     device.received(completions, NUMBER, 2, 10, FakeChannel.FAULT);
     device.received(completions, NUMBER, 3, 10, FakeChannel.MESSAGE);
     queue.poll();
-    assertThat(channel.inbox().nextNumber()).isEqualTo(1);
-    channel.inbox().advance();
-    assertThat(channel.inbox().hasNext()).isFalse();
+    assertThat(MessageQueue.number(channel.messages().take())).isEqualTo(1);
+    assertThat(channel.messages().hasNext()).isFalse();
     assertThat(channel.dropped).containsExactly(2, 3);
     assertThat(callbacks.told).singleElement().asString().contains("thrown by the test");
   }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /** A fake channel that ignores all receives. */
 public class IdleChannel extends Channel {
 
-  public IdleChannel(Parts parts, SendProtocol protocol, int inboxCapacity) {
-    super(parts, protocol, inboxCapacity, MemorySegment.NULL);
+  public IdleChannel(Parts parts, SendProtocol protocol, int capacity) {
+    super(parts, protocol, new MessageQueue(capacity), MemorySegment.NULL);
   }
 
   @Override

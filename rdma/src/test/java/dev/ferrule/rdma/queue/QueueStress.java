@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.queue;
 
+import dev.ferrule.rdma.fake.RecordingCallbacks;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.verbs.CompletionQueue;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.ZI_Result;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
  * The visibility of one thread's writes to another through the queues, for jcstress; run by {@link
@@ -19,19 +24,19 @@ public final class QueueStress {
 
   private QueueStress() {}
 
-  /** A message in the inbox is visible completely or not at all. */
+  /** A message in the queue is visible completely or not at all. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
   @Outcome(id = "5, 7", expect = Expect.ACCEPTABLE, desc = "visible")
   @Outcome(expect = Expect.FORBIDDEN, desc = "partly visible")
   @State
-  public static class InboxAdd {
-    private final Inbox inbox = new Inbox(4);
+  public static class MessageAdd {
+    private final MessageQueue queue = new MessageQueue(4);
 
     /** Polls. */
     @Actor
     public void poller() {
-      inbox.add(5, 7);
+      queue.add(5, 7);
     }
 
     /**
@@ -41,26 +46,26 @@ public final class QueueStress {
      */
     @Actor
     public void receiver(II_Result result) {
-      if (inbox.hasNext()) {
-        result.r1 = inbox.nextNumber();
-        result.r2 = inbox.nextLength();
+      if (queue.hasNext()) {
+        long message = queue.take();
+        result.r1 = MessageQueue.number(message);
+        result.r2 = MessageQueue.length(message);
       }
     }
   }
 
-  /** A slot of the inbox is reused only after the receiver has read it. */
+  /** A slot of the queue is reused only after the receiver has read it. */
   @JCStressTest
   @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the old message; the new one fits")
   @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the old message; still full")
   @Outcome(expect = Expect.FORBIDDEN, desc = "overwritten while being read")
   @State
-  public static class InboxReuse {
-    private final Inbox inbox = new Inbox(1);
+  public static class MessageReuse {
+    private final MessageQueue queue = new MessageQueue(1);
 
-    /** Fills the inbox. */
-    public InboxReuse() {
-      inbox.add(1, 1);
-      inbox.hasNext();
+    /** Fills the queue. */
+    public MessageReuse() {
+      queue.add(1, 1);
     }
 
     /**
@@ -70,7 +75,7 @@ public final class QueueStress {
      */
     @Actor
     public void poller(II_Result result) {
-      result.r2 = inbox.add(2, 2) ? 1 : 0;
+      result.r2 = queue.add(2, 2) ? 1 : 0;
     }
 
     /**
@@ -80,8 +85,7 @@ public final class QueueStress {
      */
     @Actor
     public void receiver(II_Result result) {
-      result.r1 = inbox.nextNumber();
-      inbox.advance();
+      result.r1 = MessageQueue.number(queue.take());
     }
 
     /**
@@ -91,10 +95,69 @@ public final class QueueStress {
      */
     @Arbiter
     public void after(II_Result result) {
-      boolean right = inbox.hasNext() ? result.r2 == 1 && inbox.nextNumber() == 2 : result.r2 == 0;
+      boolean right =
+          queue.hasNext()
+              ? result.r2 == 1 && MessageQueue.number(queue.take()) == 2
+              : result.r2 == 0;
       if (!right) {
         result.r1 = -2;
       }
+    }
+  }
+
+  /** The own receiver succeeds a common one while that one takes a message. */
+  @JCStressTest
+  @Outcome(id = "1, 2, 3", expect = Expect.ACCEPTABLE, desc = "the common one takes the first")
+  @Outcome(id = "2, 1, 3", expect = Expect.ACCEPTABLE, desc = "the own one takes the first")
+  @Outcome(id = "-1, 1, 1", expect = Expect.ACCEPTABLE, desc = "the common one takes none")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a message is taken twice, lost or miscounted")
+  @State
+  public static class Succession {
+    private final MessageQueue queue = new MessageQueue(2);
+
+    /** Lets a common receiver, which has ended, claim two messages of 1 and 2 bytes. */
+    public Succession() {
+      queue.claim(new ReceiveMultiplexer.Place(new ReceiveMultiplexer(() -> {}), null));
+      queue.add(1, 1);
+      queue.add(2, 2);
+    }
+
+    /**
+     * Receives in common.
+     *
+     * @param result the received message
+     */
+    @Actor
+    public void common(III_Result result) {
+      result.r1 = number(queue.take());
+    }
+
+    /**
+     * Receives from the connection.
+     *
+     * @param result the received message
+     */
+    @Actor
+    public void own(III_Result result) {
+      long message;
+      do {
+        message = queue.take();
+      } while (message == MessageQueue.NONE);
+      result.r2 = number(message);
+    }
+
+    /**
+     * Reads the number of bytes.
+     *
+     * @param result the number of bytes taken
+     */
+    @Arbiter
+    public void after(III_Result result) {
+      result.r3 = (int) queue.bytesTaken();
+    }
+
+    private static int number(long message) {
+      return message == MessageQueue.NONE ? -1 : MessageQueue.number(message);
     }
   }
 
@@ -173,6 +236,62 @@ public final class QueueStress {
     public void earlier(ZI_Result result) {
       channel.untouch();
       result.r2 = taken;
+    }
+  }
+
+  /**
+   * A thread that falls asleep finds the message that another thread polls, or that thread sees it
+   * asleep: the message arrived before the event was requested, so it causes none.
+   */
+  @JCStressTest
+  @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is missed")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "the message is found, or the sleeper woken")
+  @State
+  public static class Sleep {
+    private final RecordingCallbacks callbacks =
+        new RecordingCallbacks() {
+          @Override
+          public void onProgress() {
+            woken = asleep;
+          }
+        };
+    private final ReceiveQueue queue;
+    private final Channel channel;
+    private volatile boolean asleep;
+    private volatile boolean woken;
+
+    /** Creates a queue with a message. */
+    public Sleep() {
+      ScriptedDevice device = new ScriptedDevice();
+      CompletionQueue completions = device.completionQueue();
+      channel = FakeChannel.on(device, 7, device.completionQueue(), callbacks, 1);
+      queue = ReceiveQueue.ofOne(completions, 1);
+      queue.add(channel);
+      device.received(completions, 7, 1, 1, FakeChannel.MESSAGE);
+    }
+
+    /**
+     * Polls, such as a sender that looks for credits.
+     *
+     * @param result whether the sleeper was woken
+     */
+    @Actor
+    public void poller(ZZ_Result result) {
+      queue.poll();
+      result.r1 = woken;
+    }
+
+    /**
+     * Falls asleep.
+     *
+     * @param result whether there is a message
+     */
+    @Actor
+    public void sleeper(ZZ_Result result) {
+      asleep = true;
+      queue.arm();
+      queue.poll();
+      result.r2 = channel.messages().hasNext();
     }
   }
 }

@@ -29,11 +29,25 @@ class ReceiveMultiplexerTest {
     return channel;
   }
 
-  private List<Integer> takeAll(IncomingMessages from) {
+  private static int take(Channel channel) {
+    return MessageQueue.number(channel.messages().take());
+  }
+
+  private static List<Integer> takeAll(ReceiveMultiplexer from) {
     List<Integer> taken = new ArrayList<>();
-    while (from.hasNext()) {
-      taken.add(from.number());
-      from.advance();
+    for (Channel next = from.next(); next != null; next = from.next()) {
+      long message = next.messages().take();
+      if (message != MessageQueue.NONE) {
+        taken.add(MessageQueue.number(message));
+      }
+    }
+    return taken;
+  }
+
+  private static List<Integer> takeAll(Channel from) {
+    List<Integer> taken = new ArrayList<>();
+    while (from.messages().hasNext()) {
+      taken.add(take(from));
     }
     return taken;
   }
@@ -45,9 +59,7 @@ class ReceiveMultiplexerTest {
       channel.bring(i);
     }
 
-    assertThat(arrivals.hasNext()).isTrue();
-    assertThat(arrivals.channel()).isSameAs(channel);
-    assertThat(arrivals.length()).isZero();
+    assertThat(arrivals.next()).isSameAs(channel);
     assertThat(takeAll(arrivals))
         .containsExactlyElementsOf(
             IntStream.rangeClosed(0, 2 * ReceiveMultiplexer.TURN).boxed().toList());
@@ -63,21 +75,21 @@ class ReceiveMultiplexerTest {
     channel.deliverTo(arrivals);
 
     assertThat(takeAll(arrivals)).containsExactly(1);
-    assertThat(channel.arrivals().claim()).isFalse();
+    assertThat(channel.messages().claim()).isFalse();
   }
 
   @Test
   void shouldLeaveMessagesToAReceiverThatHasClaimedThem() {
     FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingCallbacks());
-    IncomingMessages own = channel.arrivals();
+    MessageQueue own = channel.messages();
     assertThat(own.claim()).isTrue();
 
     channel.deliverTo(arrivals);
     channel.bring(1);
 
-    assertThat(arrivals.hasNext()).isFalse();
+    assertThat(arrivals.next()).isNull();
     assertThat(own.claim()).isTrue();
-    assertThat(takeAll(own)).containsExactly(1);
+    assertThat(takeAll(channel)).containsExactly(1);
   }
 
   @Test
@@ -92,9 +104,7 @@ class ReceiveMultiplexerTest {
 
     List<Integer> taken = new ArrayList<>();
     for (int i = 0; i < 3 * ReceiveMultiplexer.TURN + 2; i++) {
-      assertThat(arrivals.hasNext()).isTrue();
-      taken.add(arrivals.number());
-      arrivals.advance();
+      taken.add(take(arrivals.next()));
       if (i == ReceiveMultiplexer.TURN) {
         late.bring(2000);
       }
@@ -111,37 +121,35 @@ class ReceiveMultiplexerTest {
     closed.bring(1);
     closed.bring(2);
     open.bring(3);
-    assertThat(arrivals.hasNext()).isTrue();
-    assertThat(arrivals.number()).isEqualTo(1);
+    assertThat(arrivals.next()).isSameAs(closed);
 
     closed.closeReceives();
 
     assertThat(takeAll(arrivals)).containsExactly(3);
     closed.bring(4);
-    assertThat(arrivals.hasNext()).isFalse();
+    assertThat(arrivals.next()).isNull();
   }
 
   @Test
   void shouldLeaveMessagesToTheConnectionsOwnReceiverAfterTheEnd() {
     FakeChannel channel = collected();
-    IncomingMessages own = channel.arrivals();
+    MessageQueue own = channel.messages();
     for (int i = 0; i < 5; i++) {
       channel.bring(i);
     }
     assertThat(own.claim()).isFalse();
-    assertThat(arrivals.hasNext()).isTrue();
-    arrivals.advance();
+    assertThat(take(arrivals.next())).isZero();
 
     arrivals.end();
     channel.bring(5);
 
-    assertThat(arrivals.hasNext()).isFalse();
+    assertThat(arrivals.next()).isNull();
     assertThat(own.claim()).isTrue();
-    assertThat(takeAll(own)).containsExactly(1, 2, 3, 4, 5);
+    assertThat(takeAll(channel)).containsExactly(1, 2, 3, 4, 5);
   }
 
   @Test
-  void shouldReportAViolationIfTheInboxIsFull() {
+  void shouldReportAViolationIfTheQueueIsFull() {
     QueueCallbacks callbacks = mock(QueueCallbacks.class);
     FakeChannel channel = FakeChannel.any(2, callbacks);
     for (int i = 0; i < 3; i++) {
@@ -153,7 +161,7 @@ class ReceiveMultiplexerTest {
     verify(callbacks).onProgress();
     verify(callbacks).onViolation(contains("more messages than"));
     verifyNoMoreInteractions(callbacks);
-    assertThat(takeAll(channel.arrivals())).containsExactly(0, 1);
+    assertThat(takeAll(channel)).containsExactly(0, 1);
   }
 
   /** Each thread polls for some of the connections, as if they were on a separate device. */
@@ -171,26 +179,26 @@ class ReceiveMultiplexerTest {
     Map<Channel, Integer> next = new HashMap<>();
     int left = all.size() * messages;
     while (left > 0) {
-      if (!arrivals.hasNext()) {
+      Channel channel = arrivals.next();
+      if (channel == null) {
         Thread.onSpinWait();
         continue;
       }
-      int expected = next.merge(arrivals.channel(), 1, Integer::sum) - 1;
-      assertThat(arrivals.number()).isEqualTo(expected);
-      arrivals.advance();
+      int expected = next.merge(channel, 1, Integer::sum) - 1;
+      assertThat(take(channel)).isEqualTo(expected);
       left--;
     }
     for (Thread thread : threads) {
       assertThat(thread.join(Duration.ofMinutes(1))).isTrue();
     }
-    assertThat(arrivals.hasNext()).isFalse();
+    assertThat(arrivals.next()).isNull();
     assertThat(next).hasSize(all.size()).allSatisfy((c, n) -> assertThat(n).isEqualTo(messages));
   }
 
   private static void bringAll(List<FakeChannel> channels, int messages) {
     for (int i = 0; i < messages; i++) {
       for (FakeChannel channel : channels) {
-        while (!channel.inbox().add(i, 0)) {
+        while (!channel.messages().add(i, 0)) {
           Thread.yield(); // a real peer would be out of credit
         }
         channel.afterPoll();
@@ -211,9 +219,9 @@ class ReceiveMultiplexerTest {
       Thread ending = Thread.ofPlatform().start(common::end);
       List<Integer> taken = takeAll(common);
       assertThat(ending.join(Duration.ofMinutes(1))).isTrue();
-      IncomingMessages own = channel.arrivals();
+      MessageQueue own = channel.messages();
       assertThat(own.claim()).isTrue();
-      taken.addAll(takeAll(own));
+      taken.addAll(takeAll(channel));
       assertThat(taken).containsExactlyElementsOf(IntStream.range(0, CAPACITY).boxed().toList());
     }
   }

@@ -39,12 +39,12 @@ class ReceiveQueueTest {
         completions, channel.queuePairNumber(), buffer, 10 + buffer, FakeChannel.MESSAGE);
   }
 
-  private static List<Integer> take(Inbox inbox) {
+  private static List<Integer> take(MessageQueue messages) {
     List<Integer> all = new ArrayList<>();
-    while (inbox.hasNext()) {
-      assertThat(inbox.nextLength()).isEqualTo(10 + inbox.nextNumber());
-      all.add(inbox.nextNumber());
-      inbox.advance();
+    while (messages.hasNext()) {
+      long message = messages.take();
+      all.add(MessageQueue.number(message));
+      assertThat(MessageQueue.length(message)).isEqualTo(10 + MessageQueue.number(message));
     }
     return all;
   }
@@ -57,8 +57,8 @@ class ReceiveQueueTest {
     receive(first, 2);
     receive(second, 3);
     assertThat(queue.poll()).isTrue();
-    assertThat(take(first.inbox())).containsExactly(2);
-    assertThat(take(second.inbox())).containsExactly(1, 3);
+    assertThat(take(first.messages())).containsExactly(2);
+    assertThat(take(second.messages())).containsExactly(1, 3);
     assertThat(strays).isEmpty();
   }
 
@@ -69,13 +69,13 @@ class ReceiveQueueTest {
     receive(first, 1);
     receive(first, 2);
     assertThat(oneByOne.poll()).isTrue();
-    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(take(first.messages())).containsExactly(1);
     assertThat(oneByOne.poll()).isTrue();
-    assertThat(take(first.inbox())).containsExactly(2);
+    assertThat(take(first.messages())).containsExactly(2);
     receive(first, 3);
     receive(first, 4);
     oneByOne.drain();
-    assertThat(take(first.inbox())).containsExactly(3, 4);
+    assertThat(take(first.messages())).containsExactly(3, 4);
   }
 
   @Test
@@ -103,8 +103,8 @@ class ReceiveQueueTest {
     receive(second, 2);
     queue.poll();
     assertThat(strays).containsExactly(1);
-    assertThat(take(first.inbox())).isEmpty();
-    assertThat(take(second.inbox())).containsExactly(2);
+    assertThat(take(first.messages())).isEmpty();
+    assertThat(take(second.messages())).containsExactly(2);
   }
 
   @Test
@@ -113,7 +113,7 @@ class ReceiveQueueTest {
     receive(second, 1); // of a connection that was never added
     queue.drain();
     assertThat(strays).containsExactly(1);
-    assertThat(take(first.inbox())).isEmpty();
+    assertThat(take(first.messages())).isEmpty();
   }
 
   @Test
@@ -127,11 +127,11 @@ class ReceiveQueueTest {
 
   @Test
   void earlierReceivesBelongToTheOnlyConnection() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, CompletionQueue.BATCH);
     receive(first, 1); // a peer may send as soon as it has accepted, before this side is connected
     ofOne.add(first);
     ofOne.poll();
-    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(take(first.messages())).containsExactly(1);
     assertThat(strays).isEmpty();
   }
 
@@ -144,7 +144,7 @@ class ReceiveQueueTest {
     queue.add(successor);
     queue.poll();
     assertThat(strays).containsExactly(1);
-    assertThat(take(successor.inbox())).isEmpty();
+    assertThat(take(successor.messages())).isEmpty();
   }
 
   @Test
@@ -154,7 +154,7 @@ class ReceiveQueueTest {
       receive(first, buffer);
     }
     queue.remove(first);
-    assertThat(take(first.inbox())).hasSize(2 * CompletionQueue.BATCH);
+    assertThat(take(first.messages())).hasSize(2 * CompletionQueue.BATCH);
     assertThat(strays).isEmpty();
   }
 
@@ -166,7 +166,7 @@ class ReceiveQueueTest {
     queue.remove(first);
     receive(successor, 1);
     queue.poll();
-    assertThat(take(successor.inbox())).containsExactly(1);
+    assertThat(take(successor.messages())).containsExactly(1);
   }
 
   @Test
@@ -176,9 +176,9 @@ class ReceiveQueueTest {
       receive(first, buffer);
     }
     queue.poll();
-    assertThat(take(first.inbox())).hasSize(CompletionQueue.BATCH);
+    assertThat(take(first.messages())).hasSize(CompletionQueue.BATCH);
     queue.drain();
-    assertThat(take(first.inbox())).hasSize(2 * CompletionQueue.BATCH);
+    assertThat(take(first.messages())).hasSize(2 * CompletionQueue.BATCH);
     assertThat(queue.poll()).isFalse();
   }
 
@@ -188,7 +188,7 @@ class ReceiveQueueTest {
     queue.add(second);
     receive(first, 1);
     queue.onEvent();
-    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(take(first.messages())).containsExactly(1);
     assertThat(firstLink.progress).hasValue(1);
     assertThat(secondLink.progress).hasValue(0);
   }
@@ -202,7 +202,7 @@ class ReceiveQueueTest {
     }
     receive(second, CompletionQueue.BATCH);
     queue.arm(); // without an event for them
-    assertThat(take(second.inbox())).containsExactly(CompletionQueue.BATCH);
+    assertThat(take(second.messages())).containsExactly(CompletionQueue.BATCH);
     assertThat(secondLink.progress).hasValue(1);
   }
 
@@ -244,7 +244,7 @@ class ReceiveQueueTest {
 
   @Test
   void anEventOfTheOnlyConnectionWakesItAndEndsTheRequest() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, CompletionQueue.BATCH);
     ofOne.add(first);
     ofOne.arm(); // its receiver
     ofOne.arm(); // its sender, which waits for credit
@@ -265,8 +265,8 @@ class ReceiveQueueTest {
     device.onNotificationRequest = () -> receive(second, 2); // causes no event
     receive(first, 1);
     queue.onEvent();
-    assertThat(take(first.inbox())).containsExactly(1);
-    assertThat(take(second.inbox())).containsExactly(2);
+    assertThat(take(first.messages())).containsExactly(1);
+    assertThat(take(second.messages())).containsExactly(2);
     assertThat(secondLink.progress).hasValue(1);
   }
 
@@ -306,7 +306,7 @@ class ReceiveQueueTest {
     queue.poll();
     assertThat(firstLink.progress).hasValue(2);
     assertThat(throwing.progress).hasValue(1);
-    assertThat(take(third.inbox())).containsExactly(2, 5);
+    assertThat(take(third.messages())).containsExactly(2, 5);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class RingChannel extends Channel {
 
   private final @Nullable RingSpace space;
-  private final @Nullable RingMessages messages;
+  private final @Nullable RingMessages ring;
   private final RingReceives receives;
 
   /**
@@ -22,24 +23,24 @@ public final class RingChannel extends Channel {
    * @param parts the resources of the connection
    * @param space the peer's ring; null if this side only receives
    * @param peerKey the key of the peer's ring
-   * @param messages this side's ring; null if this side only sends
-   * @param ring the memory of this side's ring; null if this side only sends
+   * @param ring this side's ring; null if this side only sends
+   * @param memory the memory of this side's ring; null if this side only sends
    * @param receives the posted receives
    */
   public RingChannel(
       Parts parts,
       @Nullable RingSpace space,
       int peerKey,
-      @Nullable RingMessages messages,
-      @Nullable Ring ring,
+      @Nullable RingMessages ring,
+      @Nullable Ring memory,
       RingReceives receives) {
     super(
         parts,
-        new RingSends(space, peerKey, messages),
-        messages == null ? 1 : messages.slots(),
-        ring == null ? MemorySegment.NULL : ring.view());
+        new RingSends(space, peerKey, ring),
+        ring == null ? new MessageQueue(1) : ring,
+        memory == null ? MemorySegment.NULL : memory.view());
     this.space = space;
-    this.messages = messages;
+    this.ring = ring;
     this.receives = receives;
   }
 
@@ -69,20 +70,15 @@ public final class RingChannel extends Channel {
   }
 
   private @Nullable String messageReceived(int length, int written) {
-    RingMessages ring = messages;
-    if (ring == null) {
+    RingMessages own = ring;
+    if (own == null) {
       return "the peer sent a message over a simplex connection on which it only receives";
     }
     if (length != written) {
       return "the peer sent a message of %d bytes whose immediate data says %s"
           .formatted(written, Integer.toUnsignedString(length));
     }
-    int slot = ring.arrived(length);
-    if (slot == RingMessages.REFUSED) {
-      return ring.objection();
-    }
-    deliver(slot, length);
-    return null;
+    return own.arrived(length) == RingMessages.REFUSED ? own.objection() : null;
   }
 
   private @Nullable String controlReceived(int type, long messagesFreed, long bytesFreed) {
@@ -95,22 +91,22 @@ public final class RingChannel extends Channel {
         };
     if (objection == null && type == Acknowledgment.GOODBYE) {
       goodbyeReceived();
-    } else if (objection == null && type == Acknowledgment.WANT && messages != null) {
-      messages.wanted();
+    } else if (objection == null && type == Acknowledgment.WANT && ring != null) {
+      ring.wanted();
     }
     return objection;
   }
 
   private @Nullable String acknowledged(long messagesFreed, long bytesFreed, boolean more) {
-    RingSpace ring = space;
-    if (ring == null) {
+    RingSpace room = space;
+    if (room == null) {
       return messagesFreed == 0 && bytesFreed == 0
           ? null
           : "the peer acknowledged messages of a simplex connection on which it only sends";
     }
     return more
-        ? ring.takeAck(messagesFreed, bytesFreed)
-        : ring.takeNumbers(messagesFreed, bytesFreed);
+        ? room.takeAck(messagesFreed, bytesFreed)
+        : room.takeNumbers(messagesFreed, bytesFreed);
   }
 
   @Override
@@ -118,8 +114,8 @@ public final class RingChannel extends Channel {
     // the connection has ended, and its receives with it
   }
 
-  private RingMessages messages() {
-    RingMessages known = messages;
+  private RingMessages ring() {
+    RingMessages known = ring;
     if (known == null) {
       throw new IllegalStateException("the connection is simplex, and this side only sends");
     }
@@ -128,12 +124,18 @@ public final class RingChannel extends Channel {
 
   @Override
   public long offset(int slot) {
-    return messages().offset(slot);
+    return ring().offset(slot);
   }
 
   @Override
   protected void freed(int slot) {
-    messages().free(slot);
+    ring().free(slot);
+    reportIfDue();
+  }
+
+  @Override
+  public void afterFrees() {
+    ring().publishFrees();
     reportIfDue();
   }
 
@@ -144,10 +146,10 @@ public final class RingChannel extends Channel {
 
   @Override
   public boolean isExhausted(int held) {
-    RingMessages ring = messages();
+    RingMessages own = ring();
     // In this order: a message that another thread takes off the queue meanwhile may fill the ring.
-    boolean full = ring.freeMessages() == 0 || ring.freeBytes() == 0;
-    return full && held >= ring.heldMessages();
+    boolean full = own.freeMessages() == 0 || own.freeBytes() == 0;
+    return full && held >= own.heldMessages();
   }
 
   @Override

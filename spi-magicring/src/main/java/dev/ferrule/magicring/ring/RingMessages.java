@@ -2,29 +2,30 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.rdma.queue.MessageQueue;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The receiver's bookkeeping of its own ring: the place of each message, which messages are freed,
- * and what has been acknowledged to the sender. Messages are freed in any order. Only messages
- * without an earlier held one are acknowledged, so the sender never overwrites a held message.
+ * The receiver's bookkeeping of its own ring: the messages, whose numbers are their slots, the
+ * place of each, which are freed, and what has been acknowledged to the sender. Messages are freed
+ * in any order. Only messages without an earlier held one are acknowledged, so the sender never
+ * overwrites a held message.
  *
  * <p>The peer is not trusted: a message beyond its allowance is refused and changes nothing here.
  * The allowance is what has been <em>acknowledged</em>, so call {@link #acknowledge} before posting
  * an acknowledgment, not after it.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
- * #arrived} and {@link #objection}, one thread at a time, and passes the slot to the receiver's
- * thread by a release store and an acquire load. The receiver's thread calls {@link #offset},
- * {@link #length} and {@link #free}. {@link #acknowledge} is called under the send queue's lock, as
- * are {@link #acknowledgedMessages} and {@link #acknowledgedBytes} if their values must be
- * consistent. All other methods may be called by any thread.
+ * #arrived} and {@link #objection}, one thread at a time. The receiver's thread takes the messages
+ * and calls {@link #offset} and {@link #free}. {@link #acknowledge} is called under the send
+ * queue's lock, as are {@link #acknowledgedMessages} and {@link #acknowledgedBytes} if their values
+ * must be consistent. All other methods may be called by any thread.
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
- * and each {@link #free}, by the same thread.
+ * by the same thread, and after each {@link #free} and {@link #publishFrees} by the same thread.
  */
-public final class RingMessages {
+public final class RingMessages extends MessageQueue {
 
   /** Returned instead of a slot if the message was refused. */
   public static final int REFUSED = -1;
@@ -47,14 +48,12 @@ public final class RingMessages {
   // By slot. The polling thread writes a slot when a message arrives, and then no longer owns it.
   // It owns the slot again when the freed message has been acknowledged.
   private final long[] offsets;
-  private final int[] lengths;
   private final long[] ends;
   private final byte[] states; // HELD by the polling thread, else by the receiver's thread
 
   // Each counter is written by one thread at a time and never decreases. The stores are release
-  // stores: a full fence per counter would cost more than everything else. isAckDue has a full
-  // fence where one is needed.
-  private final AtomicLong arrivedMessages = new AtomicLong(); // by the polling thread
+  // stores: a full fence per counter would cost more than everything else. isAckDue and
+  // publishFrees have full fences where they are needed.
   private final AtomicLong arrivedBytes = new AtomicLong(); // by the polling thread
   private final AtomicLong releasedMessages = new AtomicLong(); // by the receiver, in any order
   private final AtomicLong freedMessages = new AtomicLong(); // by the receiver, in arrival order
@@ -76,38 +75,33 @@ public final class RingMessages {
    */
   public RingMessages(
       long size, Mapping mapping, int window, int longest, Acknowledge acknowledge) {
+    super(RingOffer.checkWindow(window));
     this.tail = new RingCursor(size, mapping);
     if (longest < 0 || longest > mapping.longest(size)) {
       throw new IllegalArgumentException(
           longest + " bytes exceed the maximum message of the ring, " + mapping.longest(size));
     }
     this.size = size;
-    this.window = RingOffer.checkWindow(window);
+    this.window = window;
     this.longest = longest;
     this.acknowledge = acknowledge;
     this.spaceForLongest = mapping.worstCase(longest);
-    int slots = Integer.highestOneBit(2 * window - 1);
+    int slots = slots();
     this.mask = slots - 1;
     this.offsets = new long[slots];
-    this.lengths = new int[slots];
     this.ends = new long[slots];
     this.states = new byte[slots];
   }
 
-  /** {@return the number of slots, a power of two, not less than the window} */
-  public int slots() {
-    return mask + 1;
-  }
-
   /**
-   * Records the arrival of a message, whose receive is already reposted.
+   * Adds a message that has arrived, whose receive is already reposted.
    *
    * @param length the message's length in bytes, as reported by the peer
    * @return the message's slot, which it occupies until it is freed; {@link #REFUSED} if the peer
    *     was not allowed to send it
    */
   public int arrived(int length) {
-    long number = arrivedMessages.getPlain();
+    long number = messagesArrived();
     if (Integer.compareUnsigned(length, longest) > 0) {
       return refuse(
           "the peer sent a message of %s bytes; the maximum is %d"
@@ -124,11 +118,10 @@ public final class RingMessages {
     }
     int slot = (int) number & mask;
     offsets[slot] = tail.advance(length);
-    lengths[slot] = length;
     ends[slot] = tail.position();
     states[slot] = HELD;
-    // The messages first: a ring that looks full has counted all of them.
-    arrivedMessages.setRelease(number + 1);
+    // The message first: a ring that looks full has counted all of them.
+    add(slot, length); // fits: every message that was acknowledged has been taken
     arrivedBytes.setRelease(tail.position());
     return slot;
   }
@@ -175,16 +168,6 @@ public final class RingMessages {
   }
 
   /**
-   * Returns the length of a message that is not freed.
-   *
-   * @param slot the message's slot
-   * @return the length in bytes
-   */
-  public int length(int slot) {
-    return lengths[slot];
-  }
-
-  /**
    * Frees a message. Its slot and its bytes may be reused at any time after that.
    *
    * @param slot the message's slot
@@ -225,21 +208,32 @@ public final class RingMessages {
             || 4 * (freedBytes.getAcquire() - ackedBytes) >= size)) {
       return true;
     }
-    boolean starving = isSenderStarving();
-    if (messages > 0 == starving) {
-      return starving;
+    if (messages > 0 || !isSenderStarving()) {
+      return messages > 0 && isSenderStarving();
     }
     // The last message may have arrived while the receiver freed its last one. Each thread must see
-    // what the other has just written, or neither would acknowledge.
+    // what the other has just written, or neither would acknowledge: the other half is
+    // publishFrees.
     VarHandle.fullFence();
     return isAckOwed() && isSenderStarving();
   }
 
+  /**
+   * Makes the freed messages visible to the polling thread before the receiver's thread checks
+   * whether the sender lacks space. By the receiver's thread, once after several calls of {@link
+   * #free}.
+   */
+  public void publishFrees() {
+    if (isAckOwed()) {
+      VarHandle.fullFence();
+    }
+  }
+
   private boolean isSenderStarving() {
-    long messages = acknowledgedMessages.getAcquire(); // before arrivedMessages: never exceeds it
+    long messages = acknowledgedMessages.getAcquire(); // before messagesArrived: never exceeds it
     long bytes = acknowledgedBytes.getAcquire();
     return wanted
-        || arrivedMessages.getAcquire() - messages >= window
+        || messagesArrived() - messages >= window
         || size - (arrivedBytes.getAcquire() - bytes) < spaceForLongest;
   }
 
@@ -296,7 +290,7 @@ public final class RingMessages {
   /** {@return the number of messages that have arrived and are not freed} */
   public int heldMessages() {
     long released = releasedMessages.getAcquire();
-    return (int) (arrivedMessages.getAcquire() - released);
+    return (int) (messagesArrived() - released);
   }
 
   /**
@@ -305,7 +299,7 @@ public final class RingMessages {
    */
   public int freeMessages() {
     long freed = freedMessages.getAcquire();
-    return (int) (window - (arrivedMessages.getAcquire() - freed));
+    return (int) (window - (messagesArrived() - freed));
   }
 
   /**

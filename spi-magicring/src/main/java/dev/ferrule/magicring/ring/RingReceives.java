@@ -2,7 +2,6 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
-import dev.ferrule.rdma.queue.SpinLock;
 import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -21,7 +20,10 @@ import java.lang.foreign.MemorySegment;
  * {@link RingSpace}); one for a want; one for a goodbye; and one more batch, because completed
  * receives wait until a batch of them can be posted.
  *
- * <p><b>Threads:</b> any thread may call these methods.
+ * <p><b>Threads:</b> {@link #postAll} is called before the connection is added to its receive
+ * queue, {@link #done} under that queue's lock, and {@link #stop} by any thread. A connection is
+ * removed from the queue, under the same lock, before its queue pair is destroyed, so nothing is
+ * posted to a destroyed one.
  */
 public final class RingReceives implements AutoCloseable {
 
@@ -36,9 +38,8 @@ public final class RingReceives implements AutoCloseable {
   private final MemorySegment memory;
   private final int count;
   private final ReceiveChain chain = new ReceiveChain(BATCH);
-  private final SpinLock lock = new SpinLock();
-  private int waiting; // requests in the chain that wait to be posted; under the lock
-  private boolean stopped; // under the lock
+  private int waiting; // requests in the chain that wait to be posted
+  private volatile boolean stopped;
 
   /**
    * Creates receives without posting them.
@@ -72,20 +73,15 @@ public final class RingReceives implements AutoCloseable {
    * @throws VerbsException if the device rejects them
    */
   public void postAll() {
-    lock.lock();
-    try {
-      int result = 0;
-      for (int i = 0; i < count && result >= 0; i++) {
-        result = add(i);
-      }
-      if (result >= 0 && waiting > 0) {
-        result = postWaiting();
-      }
-      if (result < 0) {
-        throw new VerbsException("ibv_post_recv", count + " receives", -result);
-      }
-    } finally {
-      lock.unlock();
+    int result = 0;
+    for (int i = 0; i < count && result >= 0; i++) {
+      result = add(i);
+    }
+    if (result >= 0 && waiting > 0) {
+      result = postWaiting();
+    }
+    if (result < 0) {
+      throw new VerbsException("ibv_post_recv", count + " receives", -result);
     }
   }
 
@@ -96,12 +92,7 @@ public final class RingReceives implements AutoCloseable {
    * @return 0, or -errno
    */
   int done(int receive) {
-    lock.lock();
-    try {
-      return stopped ? 0 : add(receive);
-    } finally {
-      lock.unlock();
-    }
+    return stopped ? 0 : add(receive);
   }
 
   private int add(int receive) {
@@ -131,14 +122,9 @@ public final class RingReceives implements AutoCloseable {
     return receive * LINE;
   }
 
-  /** Stops posting, so that the queue pair can be destroyed. */
+  /** Stops posting, as the connection has ended. */
   public void stop() {
-    lock.lock();
-    try {
-      stopped = true;
-    } finally {
-      lock.unlock();
-    }
+    stopped = true;
   }
 
   /** Ends the registration; the arena releases the memory. */

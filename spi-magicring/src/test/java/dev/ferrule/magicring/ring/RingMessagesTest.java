@@ -4,6 +4,7 @@ package dev.ferrule.magicring.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.rdma.queue.MessageQueue;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -24,7 +25,16 @@ class RingMessagesTest {
   private int arrive(int length) {
     int slot = messages.arrived(length);
     assertThat(slot).as(messages.objection()).isNotNegative();
+    long message = messages.take();
+    assertThat(MessageQueue.number(message)).isEqualTo(slot);
+    assertThat(MessageQueue.length(message)).isEqualTo(length);
     return slot;
+  }
+
+  private static void arriveAndFree(RingMessages ring, int length) {
+    int slot = ring.arrived(length);
+    ring.take();
+    ring.free(slot);
   }
 
   private void assertRefused(int length, String objection) {
@@ -39,11 +49,8 @@ class RingMessagesTest {
     int third = arrive(512);
 
     assertThat(messages.offset(first)).isZero();
-    assertThat(messages.length(first)).isEqualTo(5);
     assertThat(messages.offset(second)).isEqualTo(8);
-    assertThat(messages.length(second)).isZero();
     assertThat(messages.offset(third)).isEqualTo(16);
-    assertThat(messages.length(third)).isEqualTo(512);
     assertThat(messages.heldMessages()).isEqualTo(3);
     assertThat(messages.freeBytes()).isEqualTo(PAGE - 528);
     assertThat(messages.freeMessages()).isEqualTo(WINDOW - 3);
@@ -110,7 +117,7 @@ class RingMessagesTest {
     RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE, Acknowledge.BATCHED);
     int acks = 0;
     for (int i = 0; i < 6_400; i++) {
-      wide.free(wide.arrived(64));
+      arriveAndFree(wide, 64);
       if (wide.isAckDue() && wide.acknowledge()) {
         acks++;
       }
@@ -123,13 +130,14 @@ class RingMessagesTest {
     RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE, Acknowledge.EACH);
     for (int i = 0; i < 100; i++) {
       int slot = wide.arrived(64);
+      wide.take();
       assertThat(wide.isAckDue()).as("nothing is freed").isFalse();
       wide.free(slot);
       assertThat(wide.isAckDue()).isTrue();
       assertThat(wide.acknowledge()).isTrue();
     }
     int held = wide.arrived(64);
-    wide.free(wide.arrived(64));
+    arriveAndFree(wide, 64);
     assertThat(wide.isAckDue()).as("an earlier message is held").isFalse();
     wide.free(held);
     assertThat(wide.isAckDue()).isTrue();
@@ -138,18 +146,18 @@ class RingMessagesTest {
   @Test
   void anAckIsDueWhenAQuarterOfTheBytesIsFreed() {
     RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512, Acknowledge.BATCHED);
-    wide.free(wide.arrived(512));
+    arriveAndFree(wide, 512);
     assertThat(wide.isAckDue()).isFalse();
-    wide.free(wide.arrived(504));
+    arriveAndFree(wide, 504);
     assertThat(wide.isAckDue()).isFalse();
-    wide.free(wide.arrived(1));
+    arriveAndFree(wide, 1);
     assertThat(wide.isAckDue()).isTrue();
   }
 
   @Test
   void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessage() {
     RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512, Acknowledge.BATCHED);
-    wide.free(wide.arrived(8));
+    arriveAndFree(wide, 8);
     for (int i = 0; i < 6; i++) {
       wide.arrived(512);
     }
@@ -165,7 +173,7 @@ class RingMessagesTest {
   @Test
   void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessageAndItsPadding() {
     RingMessages wide = new RingMessages(PAGE, Mapping.PLAIN, 64, 512, Acknowledge.BATCHED);
-    wide.free(wide.arrived(8));
+    arriveAndFree(wide, 8);
     for (int i = 0; i < 5; i++) {
       wide.arrived(512);
     }
@@ -205,7 +213,7 @@ class RingMessagesTest {
   @Test
   void shouldRefuseMoreBytesThanWereAcknowledged() {
     RingMessages whole = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, PAGE, Acknowledge.BATCHED);
-    whole.free(whole.arrived(PAGE - 8));
+    arriveAndFree(whole, PAGE - 8);
     assertThat(whole.arrived(9)).isEqualTo(RingMessages.REFUSED);
     assertThat(whole.objection()).contains("needs 16 bytes of the ring, but 8 are free");
     assertThat(whole.arrived(0)).isEqualTo(1);
@@ -264,18 +272,20 @@ class RingMessagesTest {
         new RingMessages(size, mapping, window, mapping.longest(size), Acknowledge.BATCHED);
     boolean[] held = new boolean[size];
     boolean[] taken = new boolean[victim.slots()];
+    int[] lengths = new int[victim.slots()];
     for (int step = 0; step < 1_000; step++) {
       int slot =
           victim.arrived(random.nextInt(4) == 0 ? random.nextInt() : random.nextInt(size / 2));
       if (slot != RingMessages.REFUSED) {
         assertThat(taken[slot]).isFalse();
         taken[slot] = true;
-        mark(victim, slot, held, true);
+        lengths[slot] = MessageQueue.length(victim.take());
+        mark(victim.offset(slot), lengths[slot], held, true);
       }
       int one = random.nextInt(taken.length);
       if (taken[one]) {
         taken[one] = false;
-        mark(victim, one, held, false);
+        mark(victim.offset(one), lengths[one], held, false);
         victim.free(one);
       }
       if (random.nextInt(4) == 0) {
@@ -284,9 +294,8 @@ class RingMessagesTest {
     }
   }
 
-  private static void mark(RingMessages messages, int slot, boolean[] held, boolean value) {
-    long offset = messages.offset(slot);
-    for (long at = offset; at < offset + messages.length(slot); at++) {
+  private static void mark(long offset, int length, boolean[] held, boolean value) {
+    for (long at = offset; at < offset + length; at++) {
       int index = (int) at % held.length;
       if (held[index] == value) {
         throw new AssertionError("two messages at offset " + index);

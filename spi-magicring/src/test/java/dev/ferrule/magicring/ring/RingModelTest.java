@@ -172,7 +172,7 @@ class RingModelTest {
       assertThat(slot).as(messages.objection()).isNotNegative();
       message.slot = slot;
       assertThat(messages.offset(slot)).isEqualTo(message.offset);
-      assertThat(messages.length(slot)).isEqualTo(message.length);
+      assertThat(messages.take()).isEqualTo((long) slot << Integer.SIZE | message.length);
       content.check(message.offset, message.length, message.number);
       held.add(message);
       unacknowledged.add(message);

@@ -3,6 +3,7 @@ package dev.ferrule.magicring.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.rdma.queue.MessageQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -14,7 +15,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,7 +30,7 @@ class RingThreadsTest {
 
   private record Ack(long messages, long bytes) {}
 
-  private record Arrived(int slot, long number) {}
+  private record Held(int slot, int length, long number) {}
 
   /** A connection in one direction, without a device. */
   private static final class Direction {
@@ -40,7 +40,6 @@ class RingThreadsTest {
     final RingSpace space;
     final RingMessages messages;
     final RingContent content;
-    final ArrayBlockingQueue<Arrived> inbox;
     final ArrayBlockingQueue<Ack> acks;
     final Object sendQueue = new Object();
     volatile boolean failed;
@@ -52,7 +51,6 @@ class RingThreadsTest {
       this.space = new RingSpace(size, mapping, window);
       this.messages = new RingMessages(size, mapping, window, longest, how);
       this.content = new RingContent(size, mapping);
-      this.inbox = new ArrayBlockingQueue<>(window);
       this.acks = new ArrayBlockingQueue<>(window); // as many as there are receives for them
     }
 
@@ -78,32 +76,31 @@ class RingThreadsTest {
           pause();
         }
         content.write(space.place(length, length), length, number);
-        int slot = messages.arrived(length);
-        if (slot == RingMessages.REFUSED) {
+        if (messages.arrived(length) == RingMessages.REFUSED) {
           throw new AssertionError(messages.objection());
         }
-        inbox.add(new Arrived(slot, number));
         acknowledgeIfDue();
       }
     }
 
     /** The receiver, which holds some messages for a while. */
     void receive(Random random) {
-      List<Arrived> held = new ArrayList<>();
+      List<Held> held = new ArrayList<>();
       long received = 0;
       while (received < count || !held.isEmpty()) {
-        Arrived arrived = inbox.poll();
-        if (arrived != null) {
-          assertThat(arrived.number).isEqualTo(received);
+        long message = messages.take();
+        boolean hasArrived = message != MessageQueue.NONE;
+        if (hasArrived) {
+          held.add(new Held(MessageQueue.number(message), MessageQueue.length(message), received));
           received++;
-          held.add(arrived);
         }
-        if (!held.isEmpty() && (arrived == null || random.nextInt(4) > 0)) {
-          Arrived one = held.remove(random.nextInt(held.size()));
-          content.check(messages.offset(one.slot), messages.length(one.slot), one.number);
+        if (!held.isEmpty() && (!hasArrived || random.nextInt(4) > 0)) {
+          Held one = held.remove(random.nextInt(held.size()));
+          content.check(messages.offset(one.slot), one.length, one.number);
           messages.free(one.slot);
+          messages.publishFrees();
           acknowledgeIfDue();
-        } else if (arrived == null) {
+        } else if (!hasArrived) {
           pause();
         }
       }
@@ -216,7 +213,6 @@ class RingThreadsTest {
     int window = 5; // more than four, so that no acknowledgment is due for one freed message
     Direction direction = new Direction(1, Mapping.MAGIC, Acknowledge.BATCHED, window, 8, 300_001);
     RingMessages messages = direction.messages;
-    AtomicLong handedOver = new AtomicLong(); // release stores only, like an inbox
     Runnable acknowledgeIfDue =
         () -> {
           if (messages.isAckDue()) {
@@ -236,7 +232,6 @@ class RingThreadsTest {
             }
             direction.space.place(8, 8);
             messages.arrived(8);
-            handedOver.setRelease(number + 1);
             acknowledgeIfDue.run();
           }
         };
@@ -245,15 +240,19 @@ class RingThreadsTest {
           Random random = new Random(3);
           int spins = 0;
           for (long freed = 0; freed + window < direction.count; freed += 2) {
-            while (handedOver.getAcquire() < freed + window) {
+            while (messages.messagesArrived() < freed + window) {
               direction.spin(spins++);
             }
+            messages.take();
             messages.free((int) freed & (messages.slots() - 1));
+            messages.publishFrees();
             acknowledgeIfDue.run();
             for (int i = random.nextInt(30); i > 0; i--) {
               Thread.onSpinWait();
             }
+            messages.take();
             messages.free((int) (freed + 1) & (messages.slots() - 1));
+            messages.publishFrees();
             acknowledgeIfDue.run();
           }
         };

@@ -2,7 +2,6 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.SpinLock;
 import dev.ferrule.verbs.QueuePair;
 
 /** Reposts the buffers of one connection to its own receive queue, several at a time. */
@@ -15,9 +14,8 @@ final class OwnBufferReposter implements BufferReposter {
   private final ReceiveBuffers buffers;
   private final Window window;
   private final Channel channel;
-  private final BufferRing freed; // by the receiver's thread; emptied under the lock
-  private final SpinLock lock = new SpinLock();
-  private final int[] batch; // under the lock
+  private final BufferRing freed; // by the receiver's thread; emptied under the buffers' lock
+  private final int batch;
   private int unposted; // at most this many are freed and not posted; by the receiver's thread
 
   OwnBufferReposter(
@@ -27,8 +25,7 @@ final class OwnBufferReposter implements BufferReposter {
     this.window = window;
     this.channel = channel;
     this.freed = new BufferRing(buffers.count());
-    this.batch =
-        new int[Math.clamp(receives / 4, 1, Math.min(MAX_BATCH, buffers.postedTogether()))];
+    this.batch = Math.clamp(receives / 4, 1, Math.min(MAX_BATCH, buffers.postedTogether()));
   }
 
   @Override
@@ -52,7 +49,7 @@ final class OwnBufferReposter implements BufferReposter {
   public void free(int buffer) {
     freed.add(buffer);
     unposted++;
-    if (unposted == batch.length || window.isPeerStarving()) {
+    if (unposted == batch || window.isPeerStarving()) {
       repostByReceiver();
     }
   }
@@ -78,35 +75,11 @@ final class OwnBufferReposter implements BufferReposter {
 
   /** Posts what is freed; returns whether there was anything. By any thread. */
   private boolean repost() {
-    int result = 0;
-    boolean any = false;
-    lock.lock();
-    try {
-      int count;
-      do {
-        count = takeFreed();
-        if (count > 0) {
-          result = Math.min(result, buffers.post(queuePair, batch, count));
-          window.reposted(count);
-          any = true;
-        }
-      } while (count == batch.length);
-    } finally {
-      lock.unlock();
-    }
+    int result = buffers.post(queuePair, freed, batch, window);
     if (result < 0) {
       channel.callbacks().onPostFailure("ibv_post_recv", -result);
     }
-    return any;
-  }
-
-  private int takeFreed() {
-    int count = 0;
-    while (count < batch.length && !freed.isEmpty()) {
-      batch[count] = freed.poll();
-      count++;
-    }
-    return count;
+    return result != 0;
   }
 
   @Override

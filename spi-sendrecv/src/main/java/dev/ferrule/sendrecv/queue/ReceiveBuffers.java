@@ -127,6 +127,36 @@ public final class ReceiveBuffers implements AutoCloseable {
   }
 
   /**
+   * Posts freed buffers of a connection, and then counts them in its window, under the same lock.
+   *
+   * @param freed the buffers; all of them are posted
+   * @param batch how many are posted together, at most
+   * @return the number of buffers that were posted; or -errno
+   */
+  int post(ReceiveWorkQueue queue, BufferRing freed, int batch, Window window) {
+    lock.lock();
+    try {
+      int done = 0;
+      while (!stopped && !freed.isEmpty()) {
+        int count = 0;
+        while (count < batch && !freed.isEmpty()) {
+          set(count, freed.poll());
+          count++;
+        }
+        int result = queue.post(chain, 0, count);
+        if (result < 0) {
+          return result;
+        }
+        window.reposted(count);
+        done += count;
+      }
+      return done;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
    * Fills work requests for the remaining buffers, up to the chain's capacity; returns how many.
    */
   private int set(int[] buffers, int from, int to) {

@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.MemorySegment;
@@ -63,7 +64,7 @@ public final class SendRecvChannel extends Channel {
     super(
         parts,
         new CreditedSends(window),
-        share == null ? buffers.count() : share.mostTaken(),
+        new MessageQueue(share == null ? buffers.count() : share.mostTaken()),
         view);
     this.buffers = buffers;
     this.window = window;

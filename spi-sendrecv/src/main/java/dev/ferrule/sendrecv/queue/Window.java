@@ -44,7 +44,7 @@ final class Window {
   private final int maxClaimed;
 
   // Each counter is written by one thread at a time, by release stores: a full fence per counter
-  // would cost more than everything else. A thread that wakes a sleeper executes one before that.
+  // would cost more than everything else. reposted and isGrantDue have one where it is needed.
 
   // What this side may send. Written by the thread that polls the receive queue (polling thread).
   private final AtomicLong grantedByPeer = new AtomicLong();
@@ -154,7 +154,7 @@ final class Window {
   void reposted(int count, int more) {
     add(capacity, more);
     add(reposted, count + more);
-    VarHandle.fullFence(); // the polling thread sees this, or this thread sees received
+    VarHandle.fullFence(); // isGrantDue has the other half of this Dekker-style handshake
   }
 
   /**
@@ -166,14 +166,21 @@ final class Window {
         : received.getAcquire() >= reposted.getAcquire(); // the peer sends, and its device retries
   }
 
-  /** Returns whether a grant should be sent by a message of its own. */
+  /**
+   * Returns whether a grant should be sent by a message of its own. No grant is missed if this is
+   * called after each message that is received, and after receives are reposted.
+   */
   boolean isGrantDue() {
     if (!used) {
       return false;
     }
     long granted = grantedToPeer.getAcquire();
+    boolean starving = received.getAcquire() == granted;
+    if (starving && reposted.getAcquire() == granted) {
+      VarHandle.fullFence(); // this thread sees what another has just reposted, or that one this
+    }
     long owed = reposted.getAcquire() - granted;
-    return (owed > 0 && (2 * owed >= capacity.getAcquire() || received.getAcquire() == granted))
+    return (owed > 0 && (starving || 2 * owed >= capacity.getAcquire()))
         || controlsToReport() >= CONTROLS_AT_ONCE;
   }
 

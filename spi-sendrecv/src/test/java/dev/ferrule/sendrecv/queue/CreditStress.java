@@ -2,7 +2,6 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.sendrecv.wire.Immediate;
-import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -141,7 +140,6 @@ public final class CreditStress {
     @Actor
     public void poller(ZZ_Result result) {
       window.messageReceived();
-      VarHandle.fullFence();
       result.r1 = window.isGrantDue();
     }
 

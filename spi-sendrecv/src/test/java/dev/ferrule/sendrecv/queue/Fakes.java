@@ -2,7 +2,8 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.fake.ScriptedDevice;
-import dev.ferrule.rdma.queue.IncomingMessages;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,12 +22,10 @@ final class Fakes {
   }
 
   /** Receives all waiting messages; returns their buffers. */
-  static List<Integer> take(SendRecvChannel channel) {
+  static List<Integer> take(Channel channel) {
     List<Integer> buffers = new ArrayList<>();
-    IncomingMessages arrivals = channel.arrivals();
-    while (arrivals.hasNext()) {
-      buffers.add(arrivals.number());
-      arrivals.advance();
+    while (channel.messages().hasNext()) {
+      buffers.add(MessageQueue.number(channel.messages().take()));
     }
     return buffers;
   }

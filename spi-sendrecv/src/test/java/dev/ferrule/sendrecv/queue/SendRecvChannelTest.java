@@ -8,6 +8,7 @@ import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.fake.ScriptedDevice.Send;
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
@@ -15,7 +16,6 @@ import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -66,23 +66,18 @@ class SendRecvChannelTest {
     receive(buffer, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
   }
 
-  private List<Integer> inbox() {
-    List<Integer> all = new ArrayList<>();
-    while (channel.inbox().hasNext()) {
-      all.add(channel.inbox().nextNumber());
-      channel.inbox().advance();
-    }
-    return all;
+  private List<Integer> received() {
+    return Fakes.take(channel);
   }
 
   @Test
-  void aMessageWaitsInTheInboxAndTheConnectionIsNotified() {
+  void aMessageWaitsInTheQueueAndTheConnectionIsNotified() {
     device.received(completions, NUMBER, 3, 41, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
     assertThat(queue.poll()).isTrue();
     assertThat(link.progress).hasValue(1);
-    assertThat(channel.inbox().hasNext()).isTrue();
-    assertThat(channel.inbox().nextNumber()).isEqualTo(3);
-    assertThat(channel.inbox().nextLength()).isEqualTo(41);
+    long message = channel.messages().take();
+    assertThat(MessageQueue.number(message)).isEqualTo(3);
+    assertThat(MessageQueue.length(message)).isEqualTo(41);
     assertThat(link.told).isEmpty();
   }
 
@@ -91,7 +86,7 @@ class SendRecvChannelTest {
     device.receivedPlain(completions, NUMBER, 0, 10);
     queue.poll();
     assertThat(link.told).singleElement().asString().contains("without immediate data");
-    assertThat(inbox()).isEmpty();
+    assertThat(received()).isEmpty();
   }
 
   @Test
@@ -102,7 +97,7 @@ class SendRecvChannelTest {
     }
     queue.poll();
     assertThat(link.told).isEmpty();
-    assertThat(inbox()).hasSize(ALL);
+    assertThat(received()).hasSize(ALL);
   }
 
   @Test
@@ -113,7 +108,7 @@ class SendRecvChannelTest {
     assertThat(link.told).isEmpty();
     receiveMessage(RECEIVES);
     assertThat(link.told).singleElement().asString().contains("more messages");
-    assertThat(inbox()).hasSize(RECEIVES);
+    assertThat(received()).hasSize(RECEIVES);
   }
 
   @Test
@@ -123,21 +118,21 @@ class SendRecvChannelTest {
       receiveMessage(buffer);
     }
     assertThat(link.told).isEmpty();
-    assertThat(inbox()).hasSize(ALL);
+    assertThat(received()).hasSize(ALL);
   }
 
   @Test
   void aCreditCountThatGoesBackwardsIsAViolation() {
     receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES - 1, 0));
     assertThat(link.told).singleElement().asString().contains("credit count");
-    assertThat(inbox()).isEmpty();
+    assertThat(received()).isEmpty();
   }
 
   @Test
   void aMessageOfAnUnknownTypeIsAViolation() {
     receive(0, Immediate.of(9, RECEIVES, 0));
     assertThat(link.told).singleElement().asString().contains("unknown type 9");
-    assertThat(inbox()).isEmpty();
+    assertThat(received()).isEmpty();
   }
 
   /** Sends a message, which confirms the control messages taken. */
@@ -162,7 +157,7 @@ class SendRecvChannelTest {
       confirm();
     }
     assertThat(link.told).isEmpty();
-    assertThat(inbox()).isEmpty();
+    assertThat(received()).isEmpty();
     for (int buffer = 0; buffer < RECEIVES; buffer++) {
       receive(buffer, Immediate.of(Immediate.MESSAGE, RECEIVES + 300, 0));
     }
@@ -285,7 +280,7 @@ class SendRecvChannelTest {
     queue.poll();
     assertThat(channel.isGoodbyeSaid()).isTrue();
     assertThat(link.told).containsExactly("goodbye");
-    assertThat(inbox()).containsExactly(0);
+    assertThat(received()).containsExactly(0);
   }
 
   @Test
@@ -294,7 +289,7 @@ class SendRecvChannelTest {
     device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
     assertThat(link.told).containsExactly("receive: LOCAL_LENGTH_ERROR " + 0x81);
-    assertThat(inbox()).isEmpty();
+    assertThat(received()).isEmpty();
     device.failed(completions, NUMBER, 2, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
     assertThat(link.told).containsOnly("receive: LOCAL_LENGTH_ERROR " + 0x81);

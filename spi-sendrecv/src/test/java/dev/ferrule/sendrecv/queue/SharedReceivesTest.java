@@ -8,6 +8,7 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.sendrecv.wire.Immediate;
@@ -131,10 +132,8 @@ class SharedReceivesTest {
     }
 
     int take() {
-      assertThat(channel.inbox().hasNext()).isTrue();
-      int buffer = channel.inbox().nextNumber();
-      channel.inbox().advance();
-      return buffer;
+      assertThat(channel.messages().hasNext()).isTrue();
+      return MessageQueue.number(channel.messages().take());
     }
 
     /** Makes the program receive messages and free them. */
@@ -444,7 +443,7 @@ class SharedReceivesTest {
       other.exchange();
     }
     other.receive(1);
-    assertThat(other.channel.inbox().nextNumber()).isEqualTo(buffer);
+    assertThat(MessageQueue.number(other.channel.messages().take())).isEqualTo(buffer);
     client.channel.free(buffer);
     shared.stray(device.takeReceive()); // after any buffer that could have been freed
     await(() -> device.receives().size() == COUNT - 1);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.Inbox;
+import dev.ferrule.rdma.queue.MessageQueue;
 import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
@@ -154,9 +154,9 @@ class WireTest {
     void receiveAll() {
       int received = 0;
       int looks = 0;
-      Inbox inbox = channel.inbox();
+      MessageQueue messages = channel.messages();
       while (received < MESSAGES && !failed) {
-        if (!inbox.hasNext() && !queue.poll()) {
+        if (!messages.hasNext() && !queue.poll()) {
           channel.serveStarvingPeer();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {
@@ -164,11 +164,10 @@ class WireTest {
           }
           Thread.yield();
         }
-        while (inbox.hasNext()) {
-          assertThat(inbox.nextLength()).isEqualTo(received % LENGTHS);
-          int buffer = inbox.nextNumber();
-          inbox.advance();
-          channel.free(buffer);
+        while (messages.hasNext()) {
+          long message = messages.take();
+          assertThat(MessageQueue.length(message)).isEqualTo(received % LENGTHS);
+          channel.free(MessageQueue.number(message));
           received++;
         }
       }
