@@ -3,6 +3,7 @@ package dev.ferrule.sm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
@@ -291,10 +292,20 @@ class SmProviderTest {
     }
   }
 
+  /**
+   * If compiled code accesses the file, the JVM may throw its error as late as in the caller of
+   * Ferrule, which then cannot know of it. Ferrule's part is seen when it throws earlier.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"send 8", "send 100", "send 100000", "write", "read"})
   void shouldNotBlameThePeerForAFileThatTheProgramItselfHasTruncated(String what)
       throws IOException {
+    while (isErrorLateForTruncatedFile(what)) {
+      System.out.println(what + ": the JVM has thrown the error in this test");
+    }
+  }
+
+  private boolean isErrorLateForTruncatedFile(String what) throws IOException {
     Path file = Files.write(directory.resolve("program.data"), new byte[LENGTH]);
     try (Pair pair = Pair.open(address("?rma=mmap"));
         Arena arena = Arena.ofShared();
@@ -308,21 +319,26 @@ class SmProviderTest {
               pair.server().rma().expose(arena.allocate(LENGTH), RmaRight.values()).handle());
       channel.truncate(0);
 
-      assertThatThrownBy(
-              () -> {
-                switch (what) {
-                  case "write" -> rma.await(rma.write(local, 0, remote, 0, LENGTH));
-                  case "read" -> rma.await(rma.read(local, 0, remote, 0, LENGTH));
-                  default ->
-                      pair.client().sender().send(mapped, 0, Long.parseLong(what.substring(5)));
-                }
-                pair.client().receiver().receive(); // compiled code may throw it late
-              })
+      Throwable thrown =
+          catchThrowable(() -> {
+            switch (what) {
+              case "write" -> rma.await(rma.write(local, 0, remote, 0, LENGTH));
+              case "read" -> rma.await(rma.read(local, 0, remote, 0, LENGTH));
+              default -> pair.client().sender().send(mapped, 0, Long.parseLong(what.substring(5)));
+            }
+            pair.client().receiver().receive(); // where the error is thrown at the latest
+          });
+      if (thrown instanceof InternalError
+          && thrown.getStackTrace()[0].getClassName().equals(getClass().getName())) {
+        return true;
+      }
+      assertThat(thrown)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("this program has truncated a file");
       assertThatThrownBy(() -> pair.client().sender().send(MemorySegment.ofArray(new byte[1])))
           .isInstanceOf(PeerLostException.class)
           .hasMessageContaining("this program has truncated a file");
+      return false;
     }
   }
 
