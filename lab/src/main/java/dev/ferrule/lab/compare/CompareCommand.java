@@ -165,9 +165,9 @@ public final class CompareCommand implements Callable<Integer> {
 
   private Schedule schedule() {
     Schedule usual = Schedule.usual(quick);
-    if (sizes != null
-        && sizes.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
-      throw usage("--size must be " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
+    int longest = provider.longestBytes();
+    if (sizes != null && sizes.stream().anyMatch(n -> n < Transport.SHORTEST || n > longest)) {
+      throw usage("--size must be " + Transport.SHORTEST + " to " + longest + " bytes");
     }
     int turns = rounds != null ? rounds : usual.rounds();
     if (turns < 1) {

@@ -6,6 +6,7 @@ import dev.ferrule.lab.compare.competitor.JvmCompetitor;
 import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.competitor.PerftestCompetitor;
 import dev.ferrule.lab.compare.competitor.UcxCompetitor;
+import dev.ferrule.lab.compare.transport.Transport;
 import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,11 @@ enum ComparedProvider {
               Stream.of(new UcxCompetitor()))
           .toList();
     }
+
+    @Override
+    int longestBytes() {
+      return Transport.LONGEST;
+    }
   },
 
   /** SEND and RECV, compared with perftest's. */
@@ -33,7 +39,7 @@ enum ComparedProvider {
     }
   },
 
-  /** Writes into a ring, compared with perftest's bare writes. */
+  /** Writes into a ring, compared with perftest's bare writes, with immediate data if it can. */
   MAGICRING {
     @Override
     List<Competitor> competitors() {
@@ -43,6 +49,11 @@ enum ComparedProvider {
 
   /** Returns the competitors, in the order of measurement. */
   abstract List<Competitor> competitors();
+
+  /** Returns the longest message that all competitors support. */
+  int longestBytes() {
+    return Transport.LONGEST_OVER_RDMA;
+  }
 
   String ours() {
     return toString();

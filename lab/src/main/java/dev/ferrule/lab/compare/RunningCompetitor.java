@@ -6,6 +6,7 @@ import dev.ferrule.lab.compare.competitor.Competitor;
 import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Transport;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +22,15 @@ final class RunningCompetitor implements AutoCloseable {
   private static final int LEAST_COUNT = 500;
   private static final double GAIN = 1.1;
   private static final int LONGEST_WARM_UP = 20; // times the usual duration
+
+  /**
+   * How many messages a warm-up has at least. Where processors are emulated, the rate improves for
+   * many seconds and by jumps, as the C2 compiler needs as many calls there as anywhere.
+   */
+  private static final int WARM_UP_MESSAGES = 100_000;
+
+  private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(90); // for these, at most
+
   private static final int LINE_ROUND_TRIPS = 5_000; // about a millisecond
   private static final int MOST_ROUND_TRIPS = 1_000_000;
   private static final int MOST_MESSAGES = 100_000_000;
@@ -29,6 +39,7 @@ final class RunningCompetitor implements AutoCloseable {
   private final BenchmarkRun run;
   private final Schedule schedule;
   private final Map<Setting, Integer> counts = new HashMap<>();
+  private final Map<Measure, Long> messages = new EnumMap<>(Measure.class); // of warm-ups
 
   /** One measurement. */
   record Setting(Measure measure, int sizeBytes) {}
@@ -69,6 +80,7 @@ final class RunningCompetitor implements AutoCloseable {
     long now;
     do {
       double perSecond = perSecond(setting, count);
+      messages.merge(setting.measure(), (long) count, Long::sum);
       counts.put(setting, countFor(setting, perSecond));
       count = Math.min(count * GROWTH, counts.get(setting));
       now = System.nanoTime();
@@ -77,8 +89,13 @@ final class RunningCompetitor implements AutoCloseable {
         fasterAt = now;
       }
     } while (!competitor.warmsUpItself()
-        && now - fasterAt < usual
-        && now - start < LONGEST_WARM_UP * usual);
+        && ((now - fasterAt < usual && now - start < LONGEST_WARM_UP * usual)
+            || (lacksMessages(setting.measure()) && now - start < WARM_UP_NANOS)));
+  }
+
+  /** A wake-up takes longer than the code that is warmed up by it. */
+  private boolean lacksMessages(Measure measure) {
+    return measure != Measure.WAKE_UP && messages.getOrDefault(measure, 0L) < WARM_UP_MESSAGES;
   }
 
   private int countFor(Setting setting, double perSecond) {

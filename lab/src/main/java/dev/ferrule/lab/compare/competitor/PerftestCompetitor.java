@@ -22,6 +22,7 @@ public final class PerftestCompetitor implements Competitor {
   private static final int LAT_COLUMNS = 8;
   private static final int BW_COLUMNS = 5;
   private static final int UNACKNOWLEDGED = 64;
+  private static final String WRITE_WITH_IMMEDIATE = "--write_with_imm"; // 6.06 lacks it
 
   private final String operation;
 
@@ -44,12 +45,13 @@ public final class PerftestCompetitor implements Competitor {
         missing().isPresent()
             ? List.of("")
             : Program.version(Map.of(), List.of(latency(), "--version"));
-    return "perftest%s, %s and %s with %s unacknowledged"
+    return "perftest%s, %s and %s -t %s%s"
         .formatted(
             (" " + String.join(" ", version)).stripTrailing(),
             latency(),
             bandwidth(),
-            UNACKNOWLEDGED);
+            UNACKNOWLEDGED,
+            missing().isEmpty() && writesWithImmediate() ? " " + WRITE_WITH_IMMEDIATE : "");
   }
 
   private String latency() {
@@ -77,7 +79,7 @@ public final class PerftestCompetitor implements Competitor {
 
   @Override
   public boolean takesPart(Measure measure) {
-    return measure == Measure.LATENCY || measure == Measure.RATE;
+    return measure.mode() == Mode.ONE_SENDER;
   }
 
   @Override
@@ -85,15 +87,28 @@ public final class PerftestCompetitor implements Competitor {
     RdmaPort port =
         RdmaPort.first()
             .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no RDMA device"));
+    List<String> withImmediate = writesWithImmediate() ? List.of(WRITE_WITH_IMMEDIATE) : List.of();
     return (measure, size, count) -> {
-      List<String> options = List.of("-s", "" + size, "-n", "" + count);
+      int batch = measure.batch();
+      int rounded = (count + batch - 1) / batch * batch;
+      List<String> options = List.of("-s", "" + size, "-n", "" + rounded);
       if (measure.isTime()) {
         return oneWay(size, run(port, latency(), options));
       }
       List<String> all = new ArrayList<>(options);
       all.addAll(List.of("-t", "" + UNACKNOWLEDGED));
+      if (batch > 1) {
+        all.addAll(List.of("-l", "" + batch));
+      }
+      all.addAll(withImmediate);
       return Outcome.rate(messagesPerSecond(size, run(port, bandwidth(), all)));
     };
+  }
+
+  private boolean writesWithImmediate() {
+    return operation.equals("ib_write")
+        && Program.version(Map.of(), List.of(bandwidth(), "--help")).stream()
+            .anyMatch(line -> line.contains(WRITE_WITH_IMMEDIATE));
   }
 
   private static List<String> run(RdmaPort device, String program, List<String> options) {

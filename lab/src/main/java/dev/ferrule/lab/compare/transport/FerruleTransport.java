@@ -58,9 +58,10 @@ final class FerruleTransport extends TransportUnderTest {
     return mode == Mode.BLOCKED_RECEIVER ? WaitStrategy.BLOCK : wait;
   }
 
-  /** Returns the options. Over RDMA every receive buffer has the size of the longest message. */
   private String options(Mode mode) {
-    return "?wait=" + strategy(mode).name().toLowerCase(Locale.ROOT) + "&maxMessage=16KiB";
+    return "?wait="
+        + strategy(mode).name().toLowerCase(Locale.ROOT)
+        + (isOurs(scheme) ? "&maxMessage=" + Transport.LONGEST : "");
   }
 
   @Override

@@ -16,8 +16,9 @@ public final class Payload {
    * prefix. Its value is 0.
    */
   public static ByteBuffer longest() {
-    ByteBuffer buffer = ByteBuffer.allocateDirect(Transport.LONGEST).order(ByteOrder.nativeOrder());
-    for (int i = Long.BYTES; i < Transport.LONGEST; i++) {
+    ByteBuffer buffer =
+        ByteBuffer.allocateDirect(Transport.LONGEST_OVER_RDMA).order(ByteOrder.nativeOrder());
+    for (int i = Long.BYTES; i < Transport.LONGEST_OVER_RDMA; i++) {
       buffer.put(i, (byte) (i % PERIOD));
     }
     return buffer;

@@ -13,6 +13,9 @@ public interface Transport extends MessageSender, AutoCloseable {
   /** The longest message in bytes for which every transport is configured. */
   int LONGEST = 16 << 10;
 
+  /** The longest message in bytes over RDMA: the default of the option {@code maxMessage}. */
+  int LONGEST_OVER_RDMA = 64 << 10;
+
   /** The maximum number of messages in a batch. */
   int LARGEST_BATCH = 64;
 
