@@ -144,20 +144,23 @@ public final class SendQueue {
     }
   }
 
-  /** Reserves space for a message of a sender; see {@link Outbox#reserve}. */
-  int reserve(Outbox sender, int length, boolean needsLines) {
+  /**
+   * Reserves space for a message of a sender, and lines for some of its bytes or none; see {@link
+   * Outbox#reserve}.
+   */
+  int reserve(Outbox sender, int length, int lineBytes) {
     int result;
     lock.lock();
     try {
-      result = tryReserve(sender, length, needsLines);
+      result = tryReserve(sender, length, lineBytes);
       if (result == FULL) {
         poll();
         giveBackSpare(sender);
-        result = tryReserve(sender, length, needsLines);
+        result = tryReserve(sender, length, lineBytes);
       }
       if (result == FULL) {
-        result = findCause(sender, length, needsLines);
-      } else if (!needsLines && length <= inlineMax && sender.spare() == 0) {
+        result = findCause(sender, length, lineBytes);
+      } else if (lineBytes == 0 && length <= inlineMax && sender.spare() == 0) {
         reserveSpare(sender, length);
       }
     } finally {
@@ -195,7 +198,7 @@ public final class SendQueue {
   }
 
   /** Returns the result of a reservation that has found no space. */
-  private int findCause(Outbox sender, int length, boolean needsLines) {
+  private int findCause(Outbox sender, int length, int lineBytes) {
     if (!ledger.isCompletionDue()) {
       signalLast(Long.MAX_VALUE); // or no completion would ever free space
     }
@@ -203,17 +206,17 @@ public final class SendQueue {
       return FULL;
     }
     // the peer may have returned everything after the last attempt
-    int result = tryReserve(sender, length, needsLines);
+    int result = tryReserve(sender, length, lineBytes);
     return result == FULL ? HELD : result;
   }
 
-  private int tryReserve(Outbox sender, int length, boolean needsLines) {
+  private int tryReserve(Outbox sender, int length, int lineBytes) {
     if (!hasRequest(sender) || !protocol.tryReserve(length)) {
       return FULL;
     }
     int line = NO_LINES;
-    if (length > 0 && needsLines) {
-      line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
+    if (lineBytes > 0) {
+      line = lines.allocate(linesFor(lineBytes), Integer.MAX_VALUE);
       if (line == LineAllocator.NONE) {
         protocol.unreserve(length, 1);
         return FULL;

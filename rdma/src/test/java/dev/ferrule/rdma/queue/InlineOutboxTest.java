@@ -87,6 +87,32 @@ class InlineOutboxTest {
   }
 
   @Test
+  void theHeaderOfAGatheredMessageKeepsItsLinesUntilTheCompletion() {
+    int place = one.reserveGather(8, 1000);
+    one.memory(place).asSlice(one.offset(place), 8).fill((byte) 3);
+    one.stageGather(place, 8, source.address(), 992, 42);
+    stage(one, 1);
+    int second = one.reserveGather(0, 1000);
+    one.stageGather(second, 0, source.address(), 1000, 42);
+    one.publish();
+
+    Send gathered = device.sends().get(0);
+    assertThat(gathered.isInline()).isFalse();
+    assertThat(gathered.length()).isEqualTo(8);
+    assertThat(RawMemory.getByte(gathered.address())).isEqualTo(3);
+    assertThat(gathered.key()).isEqualTo(ScriptedDevice.LOCAL_KEY);
+    assertThat(gathered.second()).isEqualTo(new ScriptedDevice.Second(source.address(), 992, 42));
+    assertThat(device.sends().get(1).second()).isNull();
+    assertThat(device.sends().get(2).second()).isNull();
+    assertThat(device.sends().get(2).length()).isEqualTo(1000);
+    assertThat(other.reserveGather(65, 1000)).as("one line is in use").isEqualTo(SendQueue.FULL);
+
+    device.sent(completions, device.lastSend().id());
+    assertThat(one.isComplete(3)).isTrue();
+    assertThat(other.reserveGather(65, 1000)).isZero();
+  }
+
+  @Test
   void placesOfInlineMessagesDoNotOverlap() {
     List<Integer> read = readsInlineBytes();
     List<Integer> places = new ArrayList<>();
