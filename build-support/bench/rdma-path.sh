@@ -63,9 +63,9 @@ awk -F, '
     next
   }
   {
-    count = split($1, path, ".")
-    split(path[count], name, ":")
-    call = name[1]
+    call = $1
+    sub(/:.*/, "", call)
+    sub(/.*\./, "", call)
     bytes = length_at > 0 && $length_at != "" ? $length_at : 64
     key = $provider_at " " call " " bytes
     if ($1 ~ /gc.alloc.rate.norm/) {

@@ -13,7 +13,13 @@ public interface RegisteredMemory extends AutoCloseable {
   /** {@return the registered memory} */
   MemorySegment segment();
 
-  /** Ends the registration, after sends and accesses in progress. Closing twice does nothing. */
+  /**
+   * Ends the registration, after sends and accesses in progress. Closing twice does nothing. Flush
+   * messages staged from the memory before.
+   *
+   * @throws IllegalStateException if a message from the memory remains staged while this method
+   *     waits; the registration is then still open
+   */
   @Override
   void close();
 }

@@ -140,6 +140,33 @@ public interface Sender extends AutoCloseable {
   long sendAsync(RegisteredMemory memory, long offset, int length);
 
   /**
+   * Sends a header and bytes from registered memory as one message. The header is copied, and its
+   * segment may be reused as soon as this method returns; the payload is treated as by {@link
+   * #sendAsync(RegisteredMemory, long, int)}. Waits while there is no space.
+   *
+   * {@snippet lang=java :
+   * try (Arena arena = Arena.ofShared();
+   *     RegisteredMemory file = connection.register(arena.allocate(1 << 20))) {
+   *   MemorySegment header = arena.allocate(8);
+   *   for (int block = 0; block < 256; block++) {
+   *     header.set(ValueLayout.JAVA_LONG, 0, block);
+   *     connection.sender().sendAsync(header, file, block * 4096L, 4096);
+   *   }
+   * }
+   * }
+   *
+   * @param header the first bytes of the message, on or off the heap; may be empty
+   * @param payload memory registered by {@link Connection#register}
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessageSize()}
+   * @return the message's id
+   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalStateException if the registration is closed, or its memory has been freed
+   */
+  long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length);
+
+  /**
    * Sends a copy of a message. Waits while there is no space. The segment may be reused as soon as
    * this method returns.
    *
@@ -202,6 +229,37 @@ public interface Sender extends AutoCloseable {
    * @return the message's id, not complete before the next flush
    */
   long stage(MemorySegment source, long offset, long length);
+
+  /**
+   * Stages a message in registered memory, without a copy if the transport supports that. The bytes
+   * must not be changed before the id is complete. Flushes and waits if there is no space.
+   *
+   * @param memory memory registered by {@link Connection#register}, not to be closed before the
+   *     next flush
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @return the message's id, not complete before the next flush
+   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalStateException if the registration is closed, or its memory has been freed
+   */
+  long stage(RegisteredMemory memory, long offset, int length);
+
+  /**
+   * Stages a header and bytes from registered memory as one message; see {@link
+   * #sendAsync(MemorySegment, RegisteredMemory, long, int)}. Flushes and waits if there is no
+   * space.
+   *
+   * @param header the first bytes of the message, on or off the heap; may be empty
+   * @param payload memory registered by {@link Connection#register}, not to be closed before the
+   *     next flush
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessageSize()}
+   * @return the message's id, not complete before the next flush
+   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalStateException if the registration is closed, or its memory has been freed
+   */
+  long stage(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
   /** {@return the number of messages staged since the last flush} */
   int staged();

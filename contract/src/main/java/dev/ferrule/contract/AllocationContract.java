@@ -85,8 +85,11 @@ public abstract class AllocationContract extends Contract {
     CLAIM,
     TRY_CLAIM,
     REGISTERED,
+    GATHER,
     BATCH,
     BATCH_COPY,
+    BATCH_REGISTERED,
+    BATCH_GATHER,
     AWAIT_EACH
   }
 
@@ -296,6 +299,7 @@ public abstract class AllocationContract extends Contract {
     private final Sender sender;
     private final MemorySegment nativeMemory;
     private final MemorySegment heap;
+    private final MemorySegment header = Arena.ofAuto().allocate(4);
     private final RegisteredMemory registered;
     private final int length;
 
@@ -330,11 +334,20 @@ public abstract class AllocationContract extends Contract {
         case REGISTERED:
           sender.sendAsync(registered, 0, length);
           break;
+        case GATHER:
+          sender.sendAsync(header, registered, 4, length - 4);
+          break;
         case BATCH:
           sender.stage(written(sender.claim(length)));
           break;
         case BATCH_COPY:
           sender.stage(nativeMemory);
+          break;
+        case BATCH_REGISTERED:
+          sender.stage(registered, 0, length);
+          break;
+        case BATCH_GATHER:
+          sender.stage(header, registered, 4, length - 4);
           break;
         case AWAIT_EACH:
           sender.await(sender.sendAsync(written(sender.claim(length))));

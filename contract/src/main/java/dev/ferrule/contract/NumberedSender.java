@@ -19,8 +19,11 @@ final class NumberedSender {
     COPY_FROM_HEAP,
     COPY_FROM_NATIVE,
     REGISTERED,
+    GATHER,
     BATCH,
-    BATCH_COPY
+    BATCH_COPY,
+    BATCH_REGISTERED,
+    BATCH_GATHER
   }
 
   private static final int SLOTS = 8;
@@ -77,7 +80,26 @@ final class NumberedSender {
         stream.write(nativeMemory, 0, number);
         return sender.send(nativeMemory.asSlice(0, length));
       case REGISTERED:
-        return sendRegistered(number, length);
+        long offset = writeRegistered(number);
+        slotIds[slot] = sender.sendAsync(registered, offset, length);
+        return slotIds[slot];
+      case GATHER:
+        long whole = writeRegistered(number);
+        int header = splitHeader(whole, length);
+        slotIds[slot] =
+            sender.sendAsync(header(header), registered, whole + header, length - header);
+        heap.fill((byte) -1);
+        return slotIds[slot];
+      case BATCH_REGISTERED:
+        long place = writeRegistered(number);
+        slotIds[slot] = sender.stage(registered, place, length);
+        return slotIds[slot];
+      case BATCH_GATHER:
+        long start = writeRegistered(number);
+        int first = splitHeader(start, length);
+        slotIds[slot] = sender.stage(header(first), registered, start + first, length - first);
+        heap.fill((byte) -1);
+        return slotIds[slot];
       case BATCH:
         return sender.stage(written(sender.claim(length), number));
       case BATCH_COPY:
@@ -92,14 +114,26 @@ final class NumberedSender {
     return region;
   }
 
-  private long sendRegistered(long number, int length) {
+  /** Moves the first third of a message to the heap, and returns its length. */
+  private int splitHeader(long offset, int length) {
+    int header = length / 3;
+    MemorySegment.copy(registered.segment(), offset, heap, HEAP_OFFSET, header);
+    registered.segment().asSlice(offset, header).fill((byte) -1);
+    return header;
+  }
+
+  private MemorySegment header(int length) {
+    return heap.asSlice(HEAP_OFFSET, length);
+  }
+
+  /** Writes a message to memory that no earlier one uses any more, and returns its offset. */
+  private long writeRegistered(long number) {
     slot = (slot + 1) % SLOTS;
     if (slotIds[slot] != 0) {
       sender.await(slotIds[slot]);
     }
     long offset = (long) slot * longest;
     stream.write(registered.segment(), offset, number);
-    slotIds[slot] = sender.sendAsync(registered, offset, length);
-    return slotIds[slot];
+    return offset;
   }
 }

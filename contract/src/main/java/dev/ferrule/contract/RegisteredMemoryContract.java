@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.Sender;
+import java.io.ByteArrayOutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Sending from registered memory of the program. */
@@ -209,6 +214,146 @@ public abstract class RegisteredMemoryContract extends Contract {
         assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
       }
     }
+  }
+
+  private void assertReceives(Pair pair, byte[]... parts) {
+    ByteArrayOutputStream expected = new ByteArrayOutputStream();
+    for (byte[] part : parts) {
+      expected.writeBytes(part);
+    }
+    try (var message = pair.server().receiver().receive(PATIENCE)) {
+      assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
+          .isEqualTo(expected.toByteArray());
+    }
+  }
+
+  private void fillRandomly(int seed) {
+    byte[] bytes = new byte[SIZE];
+    new Random(seed).nextBytes(bytes);
+    memory.copyFrom(MemorySegment.ofArray(bytes));
+  }
+
+  private byte[] part(int offset, int length) {
+    return memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  @Test
+  void aHeaderAndAPayloadArriveAsOneMessageAndTheHeaderMayBeReusedAtOnce() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory);
+    fillRandomly(1);
+    int[][] lengths = {
+      {0, 0}, {0, 1}, {1, 0}, {1, 1}, {8, 24}, {0, 3000}, {3000, 0}, {8, SIZE}, {1000, 1000}
+    };
+    for (int[] each : lengths) {
+      for (MemorySegment header :
+          List.of(MemorySegment.ofArray(new byte[each[0]]), Arena.ofAuto().allocate(each[0]))) {
+        header.fill((byte) 7);
+        byte[] expected = header.toArray(ValueLayout.JAVA_BYTE);
+        int offset = SIZE - each[1];
+
+        long id = sender.sendAsync(header, registered, offset, each[1]);
+        header.fill((byte) 9);
+
+        assertReceives(pair, expected, part(offset, each[1]));
+        sender.await(id);
+      }
+    }
+  }
+
+  @Test
+  void aBatchTakesMessagesOfAllKindsInOrder() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory);
+    fillRandomly(2);
+    MemorySegment header = MemorySegment.ofArray(new byte[16]);
+
+    for (int round = 0; round < 3; round++) {
+      header.fill((byte) 1);
+      sender.stage(header);
+      sender.stage(registered, 10, 2000);
+      header.fill((byte) 2);
+      sender.stage(header, registered, 20, 2000);
+      header.fill((byte) 3);
+      long last = sender.stage(header, registered, 30, 4);
+      header.fill((byte) 4);
+      assertThat(sender.staged()).isEqualTo(4);
+      assertThat(pair.server().receiver().tryReceive()).isNull();
+      sender.await(last);
+
+      assertReceives(pair, filled(1));
+      assertReceives(pair, part(10, 2000));
+      assertReceives(pair, filled(2), part(20, 2000));
+      assertReceives(pair, filled(3), part(30, 4));
+    }
+    assertThat(sender.staged()).isZero();
+  }
+
+  private static byte[] filled(int value) {
+    byte[] bytes = new byte[16];
+    Arrays.fill(bytes, (byte) value);
+    return bytes;
+  }
+
+  @Test
+  void whatCannotBeGatheredIsRefusedAndStagesNothing() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory.asSlice(0, 100));
+    RegisteredMemory ofAnother = pair.server().register(memory);
+    RegisteredMemory closed = pair.client().register(memory);
+    closed.close();
+    MemorySegment header = MemorySegment.ofArray(new byte[8]);
+    MemorySegment longest = MemorySegment.ofArray(new byte[sender.maxMessageSize()]);
+    MemorySegment tooLong = MemorySegment.ofArray(new byte[sender.maxMessageSize() + 1]);
+
+    assertThatThrownBy(() -> sender.sendAsync(longest, registered, 0, 1))
+        .isInstanceOf(MessageTooLongException.class);
+    assertThatThrownBy(() -> sender.stage(tooLong, registered, 0, 0))
+        .isInstanceOf(MessageTooLongException.class);
+    int[][] outside = {{0, 101}, {100, 1}, {101, 0}, {-1, 10}, {10, -1}};
+    for (int[] each : outside) {
+      assertThatThrownBy(() -> sender.sendAsync(header, registered, each[0], each[1]))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> sender.stage(registered, each[0], each[1]))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+    assertThatThrownBy(() -> sender.sendAsync(header, ofAnother, 0, 10))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.stage(ofAnother, 0, 1000))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.sendAsync(header, closed, 0, 10))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.stage(closed, 0, 1000))
+        .isInstanceOf(IllegalStateException.class);
+
+    assertThat(sender.staged()).isZero();
+    assertThat(sender.sendAsync(header, registered, 0, 100)).isEqualTo(1);
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(108);
+  }
+
+  @Test
+  void aHeaderThatCannotBeReadLeavesNoTrace() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory);
+    MemorySegment freed;
+    try (Arena arena = Arena.ofConfined()) {
+      freed = arena.allocate(8);
+    }
+
+    for (int i = 0; i < 2000; i++) {
+      int length = i % 2 == 0 ? 8 : SIZE;
+      assertThatThrownBy(() -> sender.stage(freed, registered, 0, length))
+          .isInstanceOf(IllegalStateException.class);
+    }
+
+    assertThat(sender.staged()).isZero();
+    sender.sendAsync(registered, 0, SIZE);
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(SIZE);
+    registered.close();
   }
 
   @Test

@@ -140,6 +140,17 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    return send(own(memory), offset, length);
+  }
+
+  @Override
+  public long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    long id = stage(header, payload, offset, length);
+    flush();
+    return id;
+  }
+
+  private MemorySegment own(RegisteredMemory memory) {
     synchronized (lock) {
       connection.checkOpen();
     }
@@ -147,7 +158,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
       throw new IllegalArgumentException("the memory was registered with another connection");
     }
     own.checkOpen();
-    return send(own.segment(), offset, length);
+    return own.segment();
   }
 
   @Override
@@ -195,6 +206,31 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public long stage(MemorySegment source, long offset, long length) {
     return stage(copy(source, offset, length));
+  }
+
+  @Override
+  public long stage(RegisteredMemory memory, long offset, int length) {
+    return stage(own(memory), offset, length);
+  }
+
+  @Override
+  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    MemorySegment source = own(payload);
+    Objects.checkFromIndexSize(offset, (long) length, source.byteSize());
+    checkLength(header.byteSize());
+    checkLength(header.byteSize() + length);
+    Slot.Outgoing slot = claim(header.byteSize() + length, Long.MAX_VALUE);
+    synchronized (lock) { // so that no thread closes the memory meanwhile
+      connection.checkOpen();
+      try {
+        MemorySegment.copy(header, 0, slot.memory, slot.offset, header.byteSize());
+        MemorySegment.copy(source, offset, slot.memory, slot.offset + header.byteSize(), length);
+      } catch (RuntimeException e) { // the header or the source cannot be read
+        slot.abort();
+        throw e;
+      }
+    }
+    return stage(slot, slot.length);
   }
 
   @Override

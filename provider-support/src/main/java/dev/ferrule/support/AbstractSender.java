@@ -4,11 +4,14 @@ package dev.ferrule.support;
 import dev.ferrule.FerruleException;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -240,6 +243,24 @@ public abstract class AbstractSender implements Sender {
   }
 
   /**
+   * Validates a message of a header and a part of a segment.
+   *
+   * @param header the header
+   * @param payload the segment
+   * @param offset the offset of the part, in bytes
+   * @param length the length of the part in bytes
+   * @return the message's length in bytes
+   */
+  protected final int totalLength(
+      MemorySegment header, MemorySegment payload, long offset, int length) {
+    Objects.checkFromIndexSize(offset, (long) length, payload.byteSize());
+    checkLength(header.byteSize()); // so that the sum does not overflow
+    long total = header.byteSize() + length;
+    checkLength(total);
+    return (int) total;
+  }
+
+  /**
    * Validates the id of a message.
    *
    * @param id the id given by the program
@@ -254,6 +275,14 @@ public abstract class AbstractSender implements Sender {
   @Override
   public final long sendAsync(SendRegion region, int length) {
     long id = stage(region, length);
+    publish();
+    return id;
+  }
+
+  @Override
+  public final long sendAsync(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    long id = stage(header, payload, offset, length);
     publish();
     return id;
   }

@@ -76,6 +76,16 @@ final class CheckedSender implements Sender {
   }
 
   @Override
+  public long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.sendAsync(header, payload, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
   public long send(MemorySegment source, long offset, long length) {
     use.begin();
     try {
@@ -100,6 +110,26 @@ final class CheckedSender implements Sender {
     use.begin();
     try {
       return sender.stage(source, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stage(RegisteredMemory memory, long offset, int length) {
+    use.begin();
+    try {
+      return sender.stage(memory, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.stage(header, payload, offset, length);
     } finally {
       use.end();
     }

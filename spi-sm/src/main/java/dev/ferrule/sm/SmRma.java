@@ -454,6 +454,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (CorruptRingException e) {
       connection.failCorrupt(e);
       return false;
+    } catch (InternalError e) { // late, for a word of a file that the program has truncated
+      IllegalStateException ignored = connection.failOwnFile(e);
+      return false;
     } finally {
       Reference.reachabilityFence(this);
     }

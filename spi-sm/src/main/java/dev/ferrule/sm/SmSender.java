@@ -397,13 +397,47 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    return send(own(memory), offset, length);
+  }
+
+  @Override
+  public long stage(RegisteredMemory memory, long offset, int length) {
+    return stage(own(memory), offset, length);
+  }
+
+  /** Copies both parts of a message to its place. */
+  @Override
+  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    MemorySegment source = own(payload);
+    int total = totalLength(header, source, offset, length);
+    int headerLength = total - length;
+    SendRegion region = claim(total);
+    boolean copied = false;
+    try {
+      MemorySegment target = region.buffer();
+      long start = region.offset();
+      MemorySegment.copy(header, 0, target, start, headerLength);
+      MemorySegment.copy(source, offset, target, start + headerLength, length);
+      copied = true;
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
+    } finally {
+      if (!copied) {
+        region.abort(); // a source may be a closed segment, or another thread's
+      }
+    }
+    return stage(region, total);
+  }
+
+  /** Returns the memory of a registration, if it may be used. */
+  private MemorySegment own(RegisteredMemory memory) {
     checkOpen();
     if (!(memory instanceof SmRegisteredMemory registered)
         || registered.connection() != connection) {
       throw new IllegalArgumentException("the memory was registered with another connection");
     }
     registered.checkOpen();
-    return send(registered.segment(), offset, length);
+    return registered.segment();
   }
 
   @Override

@@ -71,7 +71,7 @@ public final class QueuePair implements ReceiveWorkQueue {
     MemorySegment capacities = ibv_qp_init_attr.cap(attributes);
     ibv_qp_cap.max_send_wr(capacities, sizes.sends());
     ibv_qp_cap.max_recv_wr(capacities, sizes.receives());
-    ibv_qp_cap.max_send_sge(capacities, 1);
+    ibv_qp_cap.max_send_sge(capacities, SendChain.PIECES);
     ibv_qp_cap.max_recv_sge(capacities, 1);
     ibv_qp_cap.max_inline_data(capacities, sizes.inline());
     return attributes;

@@ -24,7 +24,7 @@ public final class ReceiveChain extends WorkRequestChain {
    * @param capacity the number of requests, at least 1
    */
   public ReceiveChain(int capacity) {
-    super(capacity, ibv_recv_wr.sizeof());
+    super(capacity, ibv_recv_wr.sizeof(), 1);
   }
 
   /**

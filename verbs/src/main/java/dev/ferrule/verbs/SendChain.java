@@ -32,6 +32,9 @@ public final class SendChain extends WorkRequestChain {
   /** Posting copies the bytes into the request, up to {@link QueuePairSizes#inline()}. */
   public static final int INLINE = 8;
 
+  /** The maximum number of scatter/gather elements of a request. */
+  static final int PIECES = 2;
+
   private static final long OPERATION = ibv_send_wr.opcode$offset();
   private static final long FLAGS = ibv_send_wr.send_flags$offset();
   private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
@@ -47,7 +50,7 @@ public final class SendChain extends WorkRequestChain {
    * @param capacity the number of requests, at least 1
    */
   public SendChain(int capacity) {
-    super(capacity, ibv_send_wr.sizeof());
+    super(capacity, ibv_send_wr.sizeof(), PIECES);
   }
 
   /**
@@ -73,6 +76,19 @@ public final class SendChain extends WorkRequestChain {
     long request = request(index);
     RawMemory.putInt(request + OPERATION, operation.code());
     RawMemory.putInt(request + FLAGS, flags);
+  }
+
+  /**
+   * Adds a second part of local memory to a request: its bytes follow those of the first part,
+   * which is not empty.
+   *
+   * @param index the request's index, from 0
+   * @param address the address of the local memory
+   * @param length the length in bytes, at least 1
+   * @param localKey the memory's local key
+   */
+  public void setSecond(int index, long address, int length, int localKey) {
+    fillSecond(index, address, length, localKey);
   }
 
   /**

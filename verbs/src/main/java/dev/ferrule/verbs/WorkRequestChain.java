@@ -9,9 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Work requests in native memory, built once and edited in place. Each has one scatter/gather entry
- * and is linked to the next, so one call posts any run of them. This class has the fields with
- * which both {@code ibv_send_wr} and {@code ibv_recv_wr} begin.
+ * Work requests in native memory, built once and edited in place. Each has one scatter/gather
+ * element, or up to two in a {@link SendChain}, and is linked to the next, so one call posts any
+ * run of them. This class has the fields with which both {@code ibv_send_wr} and {@code
+ * ibv_recv_wr} begin.
  *
  * <p><b>Threads:</b> one thread at a time uses it. Posting copies the requests, so they may be
  * edited as soon as it returns.
@@ -31,17 +32,20 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
   private final Arena arena = Arena.ofAuto();
   private final int capacity;
   private final long size;
+  private final int piecesEach;
   private final long requests;
   private final long pieces;
   private final long bad;
 
-  WorkRequestChain(int capacity, long size) {
+  WorkRequestChain(int capacity, long size, int piecesEach) {
     this.capacity = capacity;
     this.size = size;
-    MemorySegment memory = arena.allocate(capacity * (size + PIECE) + Long.BYTES, Long.BYTES);
+    this.piecesEach = piecesEach;
+    MemorySegment memory =
+        arena.allocate(capacity * (size + piecesEach * PIECE) + Long.BYTES, Long.BYTES);
     requests = memory.address();
     pieces = requests + capacity * size;
-    bad = pieces + capacity * PIECE;
+    bad = pieces + (long) capacity * piecesEach * PIECE;
     for (int i = 0; i < capacity; i++) {
       RawMemory.putLong(request(i) + PIECES, piece(i));
       link(i);
@@ -63,7 +67,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
   }
 
   private long piece(int index) {
-    return pieces + index * PIECE;
+    return pieces + (long) index * piecesEach * PIECE;
   }
 
   /** Sets the fields that all requests have. */
@@ -71,7 +75,16 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     long request = request(index);
     RawMemory.putLong(request + ID, id);
     RawMemory.putInt(request + PIECE_COUNT, length == 0 ? 0 : 1);
-    long piece = piece(index);
+    fillPiece(piece(index), address, length, localKey);
+  }
+
+  /** Adds memory to a request that has some. */
+  final void fillSecond(int index, long address, int length, int localKey) {
+    RawMemory.putInt(request(index) + PIECE_COUNT, 2);
+    fillPiece(piece(index) + PIECE, address, length, localKey);
+  }
+
+  private static void fillPiece(long piece, long address, int length, int localKey) {
     RawMemory.putLong(piece + PIECE_ADDRESS, address);
     RawMemory.putInt(piece + PIECE_LENGTH, length);
     RawMemory.putInt(piece + PIECE_KEY, localKey);

@@ -189,7 +189,7 @@ class VerbsContextTest {
       assertThat(ibv_qp_init_attr.srq(attributes).address()).isEqualTo(shared.address());
       assertThat(ibv_qp_init_attr.sq_sig_all(attributes)).isZero();
       MemorySegment capacities = ibv_qp_init_attr.cap(attributes);
-      assertThat(ibv_qp_cap.max_send_sge(capacities)).isEqualTo(1);
+      assertThat(ibv_qp_cap.max_send_sge(capacities)).isEqualTo(2);
       assertThat(ibv_qp_cap.max_recv_sge(capacities)).isEqualTo(1);
       assertThat(QueuePair.sizes(attributes)).isEqualTo(sizes);
       MemorySegment without = QueuePair.describe(arena, sizes, sends, sends, null);

@@ -109,30 +109,35 @@ final class RdmaReceiver implements Receiver, EventCondition {
   @Override
   public @Nullable ReceiveRegion tryReceive() {
     checkMayReceive();
-    if (isReady()) {
-      return take();
+    ReceiveRegion region = isReady() ? take() : null;
+    if (region == null) {
+      ReadinessDescriptor.foundNothing(readiness);
     }
-    ReadinessDescriptor.foundNothing(readiness);
-    return null;
+    return region;
   }
 
   @Override
   public ReceiveRegion receive() {
-    checkMayReceive();
-    if (!isReady()) {
-      waiter.await(this, Deadlines.NEVER);
-    }
-    return take();
+    return requireNonNull(receiveUntil(Deadlines.NEVER));
   }
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
-    checkMayReceive();
-    if (!isReady() && !waiter.await(this, Deadlines.after(timeout))) {
+    ReceiveRegion region = receiveUntil(Deadlines.after(timeout));
+    if (region == null) {
       ReadinessDescriptor.foundNothing(readiness);
       throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
     }
-    return take();
+    return region;
+  }
+
+  private @Nullable ReceiveRegion receiveUntil(long deadline) {
+    checkMayReceive();
+    ReceiveRegion region = null;
+    while (region == null && (isReady() || waiter.await(this, deadline))) {
+      region = take();
+    }
+    return region;
   }
 
   private void checkMayReceive() {
@@ -168,14 +173,18 @@ final class RdmaReceiver implements Receiver, EventCondition {
     }
   }
 
-  private RdmaReceiveRegion take() {
+  /** Returns null if another receiver has taken the message: the listener was just closed. */
+  private @Nullable RdmaReceiveRegion take() {
     if (idleCount == 0) {
       addRegions();
     }
     Channel channel = requireNonNull(next);
     long message = channel.messages().take();
     if (message == MessageQueue.NONE) {
-      throw owner.end(); // the connection's receiver has taken it: the listener was just closed
+      if (owner.hasEnded()) {
+        throw owner.end();
+      }
+      return null;
     }
     RdmaReceiveRegion region = idle[--idleCount];
     region.lend(channel, MessageQueue.number(message), MessageQueue.length(message));

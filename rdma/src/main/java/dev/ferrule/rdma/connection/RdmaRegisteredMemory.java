@@ -8,6 +8,7 @@ import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Registered memory of the program, which the device accesses directly. */
@@ -17,6 +18,7 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
   private final MemorySegment segment;
   private final MemoryRegion region;
   private final AtomicLong lastUse = new AtomicLong();
+  private final AtomicInteger unposted = new AtomicInteger();
   private volatile boolean accessed;
   private volatile boolean closed;
 
@@ -54,11 +56,30 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
   }
 
   /**
-   * Records a message from it, by its number in the send queue. By any sender: another one may have
-   * recorded a later message.
+   * Announces a message from it that will be posted, or throws if it may no longer be used. By any
+   * sender. The announcement precedes the check, and {@link #close} reads in the opposite order: it
+   * waits for the message, or the message is refused.
    */
-  void used(long number) {
+  void stage() {
+    unposted.incrementAndGet();
+    boolean open = false;
+    try {
+      checkOpen();
+      open = true;
+    } finally {
+      if (!open) {
+        unposted.decrementAndGet();
+      }
+    }
+  }
+
+  /**
+   * Records that a message announced by {@link #stage} is posted, by its number in the send queue
+   * or that of a later one. Another sender may have recorded a later message.
+   */
+  void posted(long number) {
     long ignored = lastUse.accumulateAndGet(number, Math::max);
+    unposted.decrementAndGet(); // after the number, which close() reads when there is none left
   }
 
   /** Marks it as used for remote memory access. */
@@ -77,6 +98,12 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
   public void close() {
     if (!closed) {
       closed = true;
+      if (!registrations.awaitPosted(unposted)) {
+        closed = false;
+        throw new IllegalStateException(
+            "a message from the registered memory is staged: flush it before closing the"
+                + " registration");
+      }
       registrations.awaitUnused(lastUse.get(), accessed);
       deregister();
       registrations.forget(this);

@@ -8,6 +8,7 @@ import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The registered memory of a connection, for all its senders and its remote memory access.
@@ -44,6 +45,23 @@ final class RdmaRegistrations {
     }
     registered.checkOpen();
     return registered;
+  }
+
+  /**
+   * Waits until the messages that senders have staged are posted, or never will be.
+   *
+   * @param unposted their number
+   * @return false after a timeout, as a sender has not flushed
+   */
+  boolean awaitPosted(AtomicInteger unposted) {
+    long deadline = System.nanoTime() + connection.patienceNanos();
+    while (unposted.get() > 0 && queue.accesses().isUsable() && !connection.hasEnded()) {
+      if (deadline - System.nanoTime() < 0) {
+        return false;
+      }
+      Threads.pause(UNUSED_PAUSE_NANOS);
+    }
+    return true;
   }
 
   /**

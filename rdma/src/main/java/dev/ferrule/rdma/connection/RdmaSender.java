@@ -42,10 +42,14 @@ final class RdmaSender extends AbstractSender {
   private RdmaSendRegion[] idle = {}; // a stack: the last used region is the warmest in the cache
   private int idleCount;
   private int requestedLength; // what a waiting thread has requested
-  private boolean requestedMemory;
+  private int requestedMemory; // bytes of it that are not in registered memory
   private int reservedPlace; // the result
   private long awaitedId;
   private boolean requestsRoom; // for a program that uses readiness
+
+  private final @Nullable RdmaRegisteredMemory[] sources = // of staged messages
+      new RdmaRegisteredMemory[SendQueue.MAX_CHAIN];
+  private int sourceCount;
 
   private long bytesStaged;
   private long bytesPublished;
@@ -153,24 +157,78 @@ final class RdmaSender extends AbstractSender {
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
     checkOpen();
+    if (length <= queue.inlineMax()) { // the device copies inline messages too, but unchecked
+      return send(connection.registrations().own(memory).segment(), offset, length);
+    }
+    long id = stage(memory, offset, length);
+    publish();
+    return id;
+  }
+
+  @Override
+  public long stage(RegisteredMemory memory, long offset, int length) {
+    checkOpen();
     RdmaRegisteredMemory registered = connection.registrations().own(memory);
     MemorySegment segment = registered.segment();
     if (length <= queue.inlineMax()) {
-      return send(segment, offset, length); // the device copies inline messages too, but unchecked
+      return stage(segment, offset, length);
     }
     Objects.checkFromIndexSize(offset, (long) length, segment.byteSize());
     checkLength(length);
-    if (outbox.reserve(length, false) <= FULL) {
-      stalled();
-      awaitRoom(length, false, Deadlines.NEVER);
-      checkStillOpen(registered, length);
+    return stage(null, 0, registered, offset, length);
+  }
+
+  @Override
+  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    checkOpen();
+    RdmaRegisteredMemory registered = connection.registrations().own(payload);
+    MemorySegment segment = registered.segment();
+    int total = totalLength(header, segment, offset, length);
+    if (length == 0 || total <= queue.inlineMax()) {
+      return copyAndStage(header, total - length, segment, offset, length);
     }
-    foundRoom(length);
-    bytesStaged += length;
-    outbox.stageRegistered(segment.address() + offset, length, registered.localKey());
-    publish();
-    registered.used(outbox.lastNumber());
+    return stage(header, total - length, registered, offset, length);
+  }
+
+  /** Stages a message in registered memory, after a header that is copied to the send memory. */
+  private long stage(
+      @Nullable MemorySegment header,
+      int headerLength,
+      RdmaRegisteredMemory registered,
+      long offset,
+      int length) {
+    int total = headerLength + length;
+    int place = outbox.reserveGather(headerLength, total);
+    if (place <= FULL) {
+      stalled();
+      place = awaitRoom(total, headerLength, Deadlines.NEVER);
+    }
+    foundRoom(total);
+    boolean usable = false;
+    try {
+      copy(header, headerLength, place);
+      registered.stage(); // another thread may have closed it during the wait for space
+      usable = true;
+    } catch (IllegalStateException e) {
+      throw connection.life().isReleased() ? connection.life().exception(e) : e;
+    } finally {
+      if (!usable) {
+        outbox.unreserve(place, total);
+      }
+    }
+    sources[sourceCount++] = registered;
+    bytesStaged += total;
+    long address = registered.segment().address() + offset;
+    if (!outbox.stageGather(place, headerLength, address, length, registered.localKey())) {
+      publish();
+    }
     return outbox.lastId();
+  }
+
+  private void copy(@Nullable MemorySegment header, int length, int place) {
+    if (header != null && length > 0) {
+      MemorySegment.copy(header, 0, outbox.memory(place), outbox.offset(place), length);
+    }
   }
 
   @Override
@@ -180,7 +238,7 @@ final class RdmaSender extends AbstractSender {
     checkLength(length);
     int result = outbox.trySend(source, offset, (int) length);
     if (result == SendQueue.FULL) {
-      long id = copyAndStage(source, offset, (int) length);
+      long id = copyAndStage(null, 0, source, offset, (int) length);
       publish();
       return id;
     }
@@ -197,25 +255,34 @@ final class RdmaSender extends AbstractSender {
     checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
-    return copyAndStage(source, offset, (int) length);
+    return copyAndStage(null, 0, source, offset, (int) length);
   }
 
-  private long copyAndStage(MemorySegment source, long offset, int length) {
-    int place = reserveOrWait(length);
+  /** Stages a copy of a message, after a header or none. */
+  private long copyAndStage(
+      @Nullable MemorySegment header,
+      int headerLength,
+      MemorySegment source,
+      long offset,
+      int length) {
+    int total = headerLength + length;
+    int place = reserveOrWait(total);
     boolean copied = false;
     try {
       if (place >= 0) {
-        MemorySegment.copy(source, offset, outbox.memory(place), outbox.offset(place), length);
+        copy(header, headerLength, place);
+        long start = outbox.offset(place) + headerLength;
+        MemorySegment.copy(source, offset, outbox.memory(place), start, length);
       }
       copied = true;
     } catch (IllegalStateException e) {
       throw connection.life().isReleased() ? connection.life().exception(e) : e;
     } finally {
       if (!copied) {
-        outbox.unreserve(place, length); // the source may be closed, or confined to another thread
+        outbox.unreserve(place, total); // the source may be closed, or confined to another thread
       }
     }
-    return stage(place, length, length);
+    return stage(place, total, total);
   }
 
   /** Stages a message, and posts the batch if it has the maximum length of one call. */
@@ -227,23 +294,17 @@ final class RdmaSender extends AbstractSender {
     return outbox.lastId();
   }
 
-  /**
-   * Checks the registration again, as another thread may have closed it during the wait for space.
-   */
-  private void checkStillOpen(RdmaRegisteredMemory registered, int length) {
-    try {
-      registered.checkOpen();
-    } catch (IllegalStateException e) {
-      outbox.unreserve(SendQueue.NO_LINES, length);
-      throw e;
-    }
-  }
-
   /** Posts all staged messages. */
   @Override
   protected void publish() {
     bytesPublished = bytesStaged;
-    checkTaken(outbox.publish());
+    boolean taken = outbox.publish();
+    while (sourceCount > 0) {
+      sourceCount--;
+      Objects.requireNonNull(sources[sourceCount]).posted(outbox.lastNumber());
+      sources[sourceCount] = null;
+    }
+    checkTaken(taken);
   }
 
   private void checkTaken(boolean taken) {
@@ -307,12 +368,12 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   protected int awaitRoom(int length, long deadline) {
-    return awaitRoom(length, true, deadline);
+    return awaitRoom(length, length, deadline);
   }
 
-  private int awaitRoom(int length, boolean needsMemory, long deadline) {
+  private int awaitRoom(int length, int memory, long deadline) {
     requestedLength = length;
-    requestedMemory = needsMemory;
+    requestedMemory = memory;
     reservedPlace = FULL;
     return waiter.await(roomCondition, deadline) ? reservedPlace : FULL;
   }
@@ -327,7 +388,10 @@ final class RdmaSender extends AbstractSender {
     public boolean isReady() {
       connection.life().checkOpen();
       receives.poll();
-      reservedPlace = outbox.reserve(requestedLength, requestedMemory);
+      reservedPlace =
+          requestedMemory == requestedLength
+              ? outbox.reserve(requestedLength, true)
+              : outbox.reserveGather(requestedMemory, requestedLength);
       if (reservedPlace == SendQueue.HELD) {
         connection.life().checkOpen();
         throw new IllegalStateException(

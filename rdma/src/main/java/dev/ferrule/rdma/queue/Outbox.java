@@ -90,8 +90,20 @@ public final class Outbox {
       spare--;
       return takeSlot(spareLength);
     }
-    int place = queue.reserve(this, length, takesLines);
+    int place = queue.reserve(this, length, takesLines ? length : 0);
     return takesSlot && place == SendQueue.NO_LINES ? takeSlot(length) : place;
+  }
+
+  /**
+   * Reserves space for a message whose bytes are in registered memory of the program, but for a
+   * header. The header takes lines, as it is not posted inline.
+   *
+   * @param headerLength the header's length in bytes; 0 for none
+   * @param length the message's length in bytes, with the header
+   * @return the header's place, or as {@link #reserve}
+   */
+  public int reserveGather(int headerLength, int length) {
+    return queue.reserve(this, length, headerLength);
   }
 
   private int takeSlot(int reservedLength) {
@@ -172,9 +184,41 @@ public final class Outbox {
     return add(SendQueue.NO_LINES, address, length, length, key);
   }
 
+  /**
+   * Stages a message of a header and registered memory of the program, after {@link
+   * #reserveGather}. The message is not inline.
+   *
+   * @param place the place of the header
+   * @param headerLength the header's length in bytes; 0 for none
+   * @param address the address of the other bytes
+   * @param length their number, at least 1
+   * @param key the local key of their memory
+   * @return whether more can be staged before {@link #publish}
+   */
+  public boolean stageGather(int place, int headerLength, long address, int length, int key) {
+    if (headerLength == 0) {
+      return stageRegistered(address, length, key);
+    }
+    int total = headerLength + length;
+    chain.set(
+        staged,
+        operation,
+        0,
+        queue.memoryAddress() + offset(place),
+        headerLength,
+        queue.memoryKey(),
+        0);
+    chain.setSecond(staged, address, length, key);
+    return add(place, total, total);
+  }
+
   private boolean add(int place, long address, int reservedLength, int length, int key) {
     int flags = length <= inlineMax ? SendChain.INLINE : 0;
     chain.set(staged, operation, 0, address, length, key, flags);
+    return add(place, reservedLength, length);
+  }
+
+  private boolean add(int place, int reservedLength, int length) {
     places[staged] = place;
     reservedLengths[staged] = reservedLength;
     lengths[staged] = length;

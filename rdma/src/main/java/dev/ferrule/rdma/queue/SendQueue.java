@@ -144,26 +144,35 @@ public final class SendQueue {
     }
   }
 
-  /** Reserves space for a message of a sender; see {@link Outbox#reserve}. */
-  int reserve(Outbox sender, int length, boolean needsLines) {
+  /**
+   * Reserves space for a message of a sender, and lines for some of its bytes or none; see {@link
+   * Outbox#reserve}.
+   */
+  int reserve(Outbox sender, int length, int lineBytes) {
     int result;
+    boolean awaited = false;
     lock.lock();
     try {
-      result = tryReserve(sender, length, needsLines);
+      result = tryReserve(sender, length, lineBytes);
       if (result == FULL) {
         poll();
+        awaited = roomAwaited && sender.spare() > 0;
+        roomAwaited &= !awaited;
         giveBackSpare(sender);
-        result = tryReserve(sender, length, needsLines);
+        result = tryReserve(sender, length, lineBytes);
       }
       if (result == FULL) {
-        result = findCause(sender, length, needsLines);
-      } else if (!needsLines && length <= inlineMax && sender.spare() == 0) {
+        result = findCause(sender, length, lineBytes);
+      } else if (lineBytes == 0 && length > 0 && length <= inlineMax && sender.spare() == 0) {
         reserveSpare(sender, length);
       }
     } finally {
       lock.unlock();
     }
     failures.report();
+    if (awaited) {
+      callbacks.onRoom();
+    }
     if (result <= FULL) {
       controls.sendReport(); // it may request buffer space
     }
@@ -172,9 +181,13 @@ public final class SendQueue {
 
   /**
    * Reserves space for more messages of the batch that the sender has begun, which then need no
-   * lock: as many as are staged, so that a batch holds at most twice the space that it uses.
+   * lock: as many as are staged, so that a batch holds at most twice the space that it uses. Not
+   * beside other senders, which may need that space before this one sends.
    */
   private void reserveSpare(Outbox sender, int length) {
+    if (outboxes > 1) {
+      return;
+    }
     int most = Math.min(sender.staged(), MAX_CHAIN - 1 - sender.staged());
     most = (int) Math.min(most, unacked - (reserved - ledger.retiredMessages()));
     most = (int) Math.min(most, protocol.maxClaimed() - sender.claimed());
@@ -195,7 +208,7 @@ public final class SendQueue {
   }
 
   /** Returns the result of a reservation that has found no space. */
-  private int findCause(Outbox sender, int length, boolean needsLines) {
+  private int findCause(Outbox sender, int length, int lineBytes) {
     if (!ledger.isCompletionDue()) {
       signalLast(Long.MAX_VALUE); // or no completion would ever free space
     }
@@ -203,17 +216,17 @@ public final class SendQueue {
       return FULL;
     }
     // the peer may have returned everything after the last attempt
-    int result = tryReserve(sender, length, needsLines);
+    int result = tryReserve(sender, length, lineBytes);
     return result == FULL ? HELD : result;
   }
 
-  private int tryReserve(Outbox sender, int length, boolean needsLines) {
+  private int tryReserve(Outbox sender, int length, int lineBytes) {
     if (!hasRequest(sender) || !protocol.tryReserve(length)) {
       return FULL;
     }
     int line = NO_LINES;
-    if (length > 0 && needsLines) {
-      line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
+    if (lineBytes > 0) {
+      line = lines.allocate(linesFor(lineBytes), Integer.MAX_VALUE);
       if (line == LineAllocator.NONE) {
         protocol.unreserve(length, 1);
         return FULL;
@@ -230,7 +243,7 @@ public final class SendQueue {
   }
 
   private boolean isClaimLimitReached(Outbox sender) {
-    return sender.claimed() >= protocol.maxClaimed();
+    return sender.claimed() + sender.spare() >= protocol.maxClaimed();
   }
 
   /**

@@ -219,6 +219,45 @@ class RdmaSendersTest {
   }
 
   @Test
+  void closingRegisteredMemoryWaitsForAMessageThatAnotherThreadIsPosting() throws Exception {
+    RdmaRegisteredMemory memory =
+        (RdmaRegisteredMemory) connection.register(Arena.ofAuto().allocate(64));
+    memory.stage();
+    FutureTask<Boolean> closing =
+        new FutureTask<>(() -> {
+          memory.close();
+          return true;
+        });
+    Thread.ofPlatform().daemon().start(closing);
+    while (memory.isUsable()) {
+      Thread.yield();
+    }
+    assertThatThrownBy(memory::stage).isInstanceOf(IllegalStateException.class);
+    assertThat(closing.isDone()).isFalse();
+
+    memory.posted(0);
+
+    assertThat(closing.get()).isTrue();
+  }
+
+  @Test
+  void registeredMemoryStaysOpenWhileAMessageFromItIsStaged() {
+    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0");
+    RdmaRegisteredMemory memory =
+        (RdmaRegisteredMemory) hasty.register(Arena.ofAuto().allocate(1000));
+    memory.stage();
+    assertThatThrownBy(memory::close)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is staged: flush it");
+    assertThat(hasty.state()).isEqualTo(ConnectionState.OPEN);
+
+    memory.stage();
+    hasty.close(Duration.ZERO);
+    memory.close();
+    assertThat(memory.isUsable()).isFalse();
+  }
+
+  @Test
   void registeredMemoryIsInUseUntilTheLastMessageOfAnySenderIsComplete() throws Exception {
     ScriptedDevice device = new ScriptedDevice();
     CompletionQueue completions = device.completionQueue();
@@ -228,8 +267,10 @@ class RdmaSendersTest {
         registrations.register(device.domain(), Arena.ofAuto().allocate(64));
     long first = post(queue.newOutbox());
     long last = post(queue.newOutbox());
-    memory.used(last);
-    memory.used(first); // by a thread that was preempted after it posted its message
+    memory.stage();
+    memory.stage();
+    memory.posted(last);
+    memory.posted(first); // by a thread that was preempted after it posted its message
     device.sent(completions, first);
     FutureTask<Boolean> closing =
         new FutureTask<>(() -> {

@@ -61,6 +61,9 @@ public final class ScriptedDevice {
   private static final long REMOTE = ibv_send_wr.wr$offset();
   private static final byte GARBAGE = (byte) 0xee;
 
+  /** The second scatter/gather element of a work request. */
+  public record Second(long address, int length, int key) {}
+
   /** A work request of a send queue; the operands are those of an atomic one. */
   public record Send(
       int queuePair,
@@ -70,6 +73,7 @@ public final class ScriptedDevice {
       long address,
       int length,
       int key,
+      @Nullable Second second,
       int immediate,
       long remoteAddress,
       int remoteKey,
@@ -243,6 +247,7 @@ public final class ScriptedDevice {
               ibv_sge.addr(piece),
               pieces == 0 ? 0 : ibv_sge.length(piece),
               ibv_sge.lkey(piece),
+              pieces < 2 ? null : second(fields),
               Integer.reverseBytes(RawMemory.getInt(request + ibv_send_wr.imm_data$offset())),
               RawMemory.getLong(request + REMOTE),
               RawMemory.getInt(request + REMOTE + keyOffset(ibv_send_wr.opcode(fields))),
@@ -265,6 +270,12 @@ public final class ScriptedDevice {
     return operation == COMPARE_AND_SWAP || operation == FETCH_AND_ADD
         ? ibv_send_wr.wr.atomic.rkey$offset()
         : ibv_send_wr.wr.rdma.rkey$offset();
+  }
+
+  private static Second second(MemorySegment fields) {
+    MemorySegment piece =
+        at(ibv_send_wr.sg_list(fields).address() + ibv_sge.sizeof(), ibv_sge.sizeof());
+    return new Second(ibv_sge.addr(piece), ibv_sge.length(piece), ibv_sge.lkey(piece));
   }
 
   private int postReceives(int queuePair, long first) {

@@ -40,7 +40,6 @@ class InlineOutboxTest {
               callbacks),
           protocol);
   private final Outbox one = queue.newOutbox();
-  private final Outbox other = queue.newOutbox();
   private final MemorySegment source = Arena.ofAuto().allocate(1024);
 
   private static int reserve(Outbox outbox, int length) {
@@ -77,6 +76,7 @@ class InlineOutboxTest {
 
   @Test
   void inlineMessagesTakeNoSendMemoryThatOnlyACompletionFrees() {
+    Outbox other = queue.newOutbox();
     for (int i = 0; i < UNACKED; i++) {
       int place = reserve(one, INLINE);
       one.stage(place, INLINE, INLINE);
@@ -84,6 +84,33 @@ class InlineOutboxTest {
     }
     assertThat(device.sends()).hasSize(UNACKED).allMatch(Send::isInline);
     assertThat(other.reserve(1, true)).as("only requests are lacking").isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void theHeaderOfAGatheredMessageKeepsItsLinesUntilTheCompletion() {
+    Outbox other = queue.newOutbox();
+    int place = one.reserveGather(8, 1000);
+    one.memory(place).asSlice(one.offset(place), 8).fill((byte) 3);
+    one.stageGather(place, 8, source.address(), 992, 42);
+    stage(one, 1);
+    int second = one.reserveGather(0, 1000);
+    one.stageGather(second, 0, source.address(), 1000, 42);
+    one.publish();
+
+    Send gathered = device.sends().get(0);
+    assertThat(gathered.isInline()).isFalse();
+    assertThat(gathered.length()).isEqualTo(8);
+    assertThat(RawMemory.getByte(gathered.address())).isEqualTo(3);
+    assertThat(gathered.key()).isEqualTo(ScriptedDevice.LOCAL_KEY);
+    assertThat(gathered.second()).isEqualTo(new ScriptedDevice.Second(source.address(), 992, 42));
+    assertThat(device.sends().get(1).second()).isNull();
+    assertThat(device.sends().get(2).second()).isNull();
+    assertThat(device.sends().get(2).length()).isEqualTo(1000);
+    assertThat(other.reserveGather(65, 1000)).as("one line is in use").isEqualTo(SendQueue.FULL);
+
+    device.sent(completions, device.lastSend().id());
+    assertThat(one.isComplete(3)).isTrue();
+    assertThat(other.reserveGather(65, 1000)).isZero();
   }
 
   @Test
@@ -136,6 +163,7 @@ class InlineOutboxTest {
 
   @Test
   void whatCannotBeSentAtOnceHasToBeReserved() {
+    Outbox other = queue.newOutbox();
     assertThat(one.trySend(source, 0, INLINE + 1)).as("too long").isEqualTo(SendQueue.FULL);
     stage(one, 1);
     assertThat(one.trySend(source, 0, 1)).as("behind a staged one").isEqualTo(SendQueue.FULL);
@@ -177,6 +205,7 @@ class InlineOutboxTest {
   void aPostedBatchGivesBackTheSpaceThatItDidNotUse() {
     stage(one, 5);
     long held = one.held();
+    Outbox other = queue.newOutbox();
     assertThat(held).as("with space for more").isGreaterThan(5);
     assertThat(reserveAll(other)).isEqualTo(UNACKED - (int) held);
 
@@ -188,10 +217,11 @@ class InlineOutboxTest {
 
   @Test
   void aPostedBatchWakesTheOthersThatWaitForTheSpaceThatItDidNotUse() {
-    stage(other, 1);
-    other.publish(); // so that a message is outstanding
+    stage(one, 1);
+    one.publish(); // so that a message is outstanding
     stage(one, 5);
     assertThat(one.held()).isGreaterThan(5);
+    Outbox other = queue.newOutbox();
     other.armForRoom();
     one.publish();
     assertThat(callbacks.progress).hasValue(1);
@@ -226,11 +256,21 @@ class InlineOutboxTest {
     stage(one, 10);
     long spare = one.held() - 10;
     assertThat(spare).isPositive();
+    Outbox other = queue.newOutbox();
     reserveAll(other);
+    other.armForRoom();
     for (int i = 0; i < spare; i++) {
       assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.NO_LINES);
     }
     assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.FULL);
+    assertThat(callbacks.progress).as("the other looks whether there is some left").hasValue(1);
+  }
+
+  @Test
+  void besideOtherSendersABatchHoldsNoMoreThanItUses() {
+    queue.newOutbox();
+    stage(one, 10);
+    assertThat(one.held()).isEqualTo(10);
   }
 
   @Test
@@ -241,5 +281,19 @@ class InlineOutboxTest {
       reserve(one, 1);
     }
     assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+  }
+
+  @Test
+  void claimsOfLongMessagesInABatchAreLimitedWithThoseOfShortOnes() {
+    protocol.maxClaimed = 3;
+    stage(one, 10);
+    int claimed = 0;
+    while (one.reserve(INLINE + 1, true) > SendQueue.FULL) {
+      claimed++;
+    }
+    while (one.reserve(1, true) > SendQueue.FULL) {
+      claimed++;
+    }
+    assertThat(claimed).isLessThanOrEqualTo(3);
   }
 }
