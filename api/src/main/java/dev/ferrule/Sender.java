@@ -145,12 +145,17 @@ public interface Sender extends AutoCloseable {
    * #sendAsync(RegisteredMemory, long, int)}. Waits while there is no space.
    *
    * {@snippet lang=java :
-   * try (Arena arena = Arena.ofShared();
-   *     RegisteredMemory file = connection.register(arena.allocate(1 << 20))) {
-   *   MemorySegment header = arena.allocate(8);
-   *   for (int block = 0; block < 256; block++) {
-   *     header.set(ValueLayout.JAVA_LONG, 0, block);
-   *     connection.sender().sendAsync(header, file, block * 4096L, 4096);
+   * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-gather"))) {
+   *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+   *   try (Connection server = listener.accept();
+   *       Connection client = connecting.join();
+   *       RegisteredMemory prices = client.register(Arena.ofAuto().allocate(1 << 20))) {
+   *     MemorySegment header = MemorySegment.ofArray(new long[] {42});
+   *     long id = client.sender().sendAsync(header, prices, 4096, 8000);
+   *     client.sender().await(id); // these prices may be changed from now on
+   *     try (ReceiveRegion message = server.receiver().receive()) {
+   *       System.out.println(message.length()); // 8008
+   *     }
    *   }
    * }
    * }
