@@ -378,13 +378,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       Agreement agreement = side.agree(client);
       resources.makeSendMemory(
           RdmaOptions.sendMemoryForClient(options, agreement.peerMaxMessage()));
-      connection =
-          new RdmaConnection(
-              localAddress().connectionUri(RdmaConnection.nextNumber()),
-              resources,
-              agreement,
-              client,
-              options);
+      connection = new RdmaConnection(localAddress(), resources, agreement, client, options);
       made = connection;
       resources.id().setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
       answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);

@@ -12,6 +12,7 @@ import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
@@ -22,6 +23,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +42,8 @@ final class RdmaConnectionResources {
   private final Arena arena = Arena.ofAuto(); // the program may keep segments
   private @Nullable SharedDevice device;
   private final List<Long> keys = new ArrayList<>(); // of the listeners for completion events
+  private List<Long> watched = List.of(); // the queues whose asynchronous events are watched
+  private @Nullable Consumer<AsyncEvent> watcher;
   private volatile Runnable sendListener = () -> {};
   private @Nullable CompletionQueue sendCompletions;
   private @Nullable CompletionQueue receiveCompletions;
@@ -238,8 +242,23 @@ final class RdmaConnectionResources {
     return require(queuePair);
   }
 
-  /** Returns the addresses of the queues, as in the device's asynchronous events. */
-  List<Long> elements() {
+  /**
+   * Sets the minimum RNR NAK timer, as the device encodes it. If a protocol violation has moved the
+   * queue pair to the error state already, that failure is the one to report.
+   */
+  void setMinRnrTimer(int code) {
+    try {
+      queuePair().setMinRnrTimer(code);
+    } catch (VerbsException e) {
+      if (e.errno() != Errno.EINVAL) {
+        throw e;
+      }
+      LOGGER.log(System.Logger.Level.DEBUG, "the queue pair is already in the error state", e);
+    }
+  }
+
+  /** Watches the asynchronous events of the queues, by the event loop. To be called once. */
+  void watch(Consumer<AsyncEvent> events) {
     List<Long> elements = new ArrayList<>();
     elements.add(queuePair().address());
     elements.add(require(sendCompletions).address());
@@ -248,7 +267,19 @@ final class RdmaConnectionResources {
     if (shared != null) {
       elements.add(shared.address());
     }
-    return elements;
+    watched = elements;
+    watcher = events;
+    device().watch(elements, events);
+  }
+
+  boolean isWatched() {
+    return watcher != null;
+  }
+
+  void unwatch() {
+    if (watcher != null) {
+      device().unwatch(watched, watcher);
+    }
   }
 
   SendMemory sendMemory() {

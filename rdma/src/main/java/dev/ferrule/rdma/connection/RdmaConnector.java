@@ -113,8 +113,7 @@ final class RdmaConnector {
     Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
     Agreement agreement = resources.receiveSide().agree(hello);
     resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-    return new RdmaConnection(
-        server.connectionUri(RdmaConnection.nextNumber()), resources, agreement, hello, options);
+    return new RdmaConnection(server, resources, agreement, hello, options);
   }
 
   /**

@@ -51,12 +51,12 @@ final class RdmaReceiveRegion extends AbstractReceiveRegion {
 
   @Override
   protected void checkNotReleased() {
-    RdmaConnection.of(lentChannel()).life().checkNotReleased();
+    ConnectionEvents.of(lentChannel()).life().checkNotReleased();
   }
 
   @Override
   public Connection connection() {
-    return RdmaConnection.of(lentChannel());
+    return ConnectionEvents.of(lentChannel()).connection();
   }
 
   @Override

@@ -7,6 +7,7 @@ import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
@@ -20,6 +21,7 @@ import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractRma;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.RmaKey;
+import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
 import dev.ferrule.verbs.VerbsException;
@@ -53,6 +55,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private final SendQueue sends;
   private final OneSidedOperations queue;
   private final Waiter waiter;
+  private final Rma checked;
   private final PostCondition postCondition = new PostCondition();
   private final DoneCondition doneCondition = new DoneCondition();
 
@@ -92,6 +95,8 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     this.sends = sends;
     this.queue = sends.accesses();
     this.waiter = waiter;
+    this.checked =
+        new SingleThreadedUse(() -> "the remote memory access of " + connection.uri()).check(this);
     queue.onRegionRelease(table::release);
     exposures =
         new Exposures(
@@ -115,6 +120,11 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
                 connection.life().lost(reason);
               }
             });
+  }
+
+  /** Returns this object with the check for use by one thread. */
+  Rma checked() {
+    return checked;
   }
 
   @Override

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSenders;
 import dev.ferrule.support.ReadinessDescriptor;
+import dev.ferrule.support.Waiter;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,38 +22,47 @@ import org.jspecify.annotations.Nullable;
  */
 final class RdmaSenders extends AbstractSenders<RdmaSender> {
 
-  /** Creates a sender of the connection. */
-  interface Factory {
-
-    /**
-     * Creates a sender.
-     *
-     * @param name the beginning of its name in exceptions
-     * @param whenClosed called when the program has closed it; null if it cannot do so
-     */
-    RdmaSender create(String name, @Nullable Consumer<RdmaSender> whenClosed);
-  }
-
   /** The senders that may be open at a time beside the first, which bounds their memory. */
   static final int MAX_FURTHER = 63;
 
   private final RdmaConnection connection;
-  private final Factory factory;
+  private final SendQueue sends;
+  private final ReceiveQueue receives;
+  private final int maxMessageSize;
+  private final ConnectionOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
   private volatile RdmaSender[] open; // with the first; written under the lock of this
   private int opened; // in total; under the lock of this
 
-  RdmaSenders(RdmaConnection connection, Factory factory, @Nullable ReadinessDescriptor room) {
+  RdmaSenders(
+      RdmaConnection connection,
+      SendQueue sends,
+      ReceiveQueue receives,
+      int peerMaxMessage,
+      ConnectionOptions options,
+      @Nullable ReadinessDescriptor room) {
     this.connection = connection;
-    this.factory = factory;
+    this.sends = sends;
+    this.receives = receives;
+    this.maxMessageSize = (int) Math.min(peerMaxMessage, sends.memory().byteSize());
+    this.options = options;
     this.room = room;
     this.first = create("the sender of ", null);
     this.open = new RdmaSender[] {first};
   }
 
   private RdmaSender create(String name, @Nullable Consumer<RdmaSender> whenClosed) {
-    RdmaSender sender = factory.create(name, whenClosed);
+    RdmaSender sender =
+        new RdmaSender(
+            connection,
+            name,
+            sends,
+            receives,
+            maxMessageSize,
+            options.get(RdmaOptions.UNACKED),
+            new Waiter(options.get(StandardOptions.WAIT)),
+            whenClosed);
     if (room != null) {
       sender.showRoom(room);
     }

@@ -224,7 +224,7 @@ class ConnectorTest {
   @Test
   void retryExceededHasTwoCausesWithoutFlowControl() {
     RdmaConnection connection = provider.connect("");
-    connection.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    connection.channel().callbacks().onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
     assertThat(connection.failure())
         .isInstanceOf(PeerLostException.class)
         .hasMessageContaining("does not answer (its host is dead, or the link is cut)")
@@ -233,7 +233,7 @@ class ConnectorTest {
 
     provider.flowControlled = false;
     RdmaConnection plain = provider.connect("");
-    plain.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    plain.channel().callbacks().onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
     assertThat(plain.failure())
         .hasMessageContaining("its host is dead, or the link is cut")
         .hasMessageContaining("no receive posted (RNR)")
@@ -262,7 +262,7 @@ class ConnectorTest {
   void closingAFailedConnectionDoesNotWaitUntilTheQueuePairIsDestroyed() {
     CountDownLatch block = blockDestroyingQueuePairs();
     RdmaConnection connection = provider.connect("");
-    connection.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    connection.channel().callbacks().onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
 
     connection.close();
 
