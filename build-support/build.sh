@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./ferrule, ./compare, ./benchmark, ./with-rxe and many-connections.sh, with $root and find-jdk.sh: builds
-# the modules they run, if needed.
+# Sourced by ./ferrule, ./compare, ./benchmark, ./with-rxe, many-connections.sh and bench/rdma-path.sh, with $root and
+# find-jdk.sh: builds the modules they run, if needed.
 # shellcheck shell=bash disable=SC2154 # root
 
 # Prints the folder from which module $1 is run: its libraries are in lib, and the file "built" has the time of the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device without hardware and without a network, for one queue pair: its functions complete what is posted, and play
-// the peer. RdmaSendBenchmark, RdmaReceiveBenchmark and post_loop.c post to it and poll it, by the functions in
-// ibv_context.ops; so the difference of their times is the cost of Java.
+// A device of one queue pair, without hardware and network. What is posted to it is complete at once, and it does what a
+// peer would do. RdmaSendBenchmark and RdmaReceiveBenchmark, by Ferrule, and post_loop.c, at the level of verbs, post to it
+// and poll it by the functions in ibv_context.ops: the difference of their times is the cost of Ferrule.
 #ifndef IDLE_DEVICE_H
 #define IDLE_DEVICE_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the processor time of a message over RDMA without hardware, in Java beside the same in C, over the same idle
-# device (idle_device.c):
+# Measures the processor time of a message over RDMA without hardware: in Java (dev.ferrule.rdma.idle in benchmarks) beside
+# the same in C (post_loop.c), over the same idle device (idle_device.c):
 #   build-support/bench/rdma-path.sh [RUNS [BENCHMARKS]], such as 5 'RdmaSendBenchmark.send$'
 # RUNS (3) is how often both are measured, in turns; the table has the least of them: ns per message, the difference, and
 # the bytes allocated per message. BENCHMARKS is a regular expression; by default all are measured, in 2 minutes per run.

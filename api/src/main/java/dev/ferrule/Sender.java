@@ -137,7 +137,9 @@ public interface Sender extends AutoCloseable {
    * @throws IllegalArgumentException if the memory was registered with another connection
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
-  long sendAsync(RegisteredMemory memory, long offset, int length);
+  default long sendAsync(RegisteredMemory memory, long offset, int length) {
+    return sendAsync(MemorySegment.NULL, memory, offset, length);
+  }
 
   /**
    * Sends a header and bytes from registered memory as one message. The header is copied, and its
@@ -247,7 +249,9 @@ public interface Sender extends AutoCloseable {
    * @throws IllegalArgumentException if the memory was registered with another connection
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
-  long stage(RegisteredMemory memory, long offset, int length);
+  default long stage(RegisteredMemory memory, long offset, int length) {
+    return stage(MemorySegment.NULL, memory, offset, length);
+  }
 
   /**
    * Stages a header and bytes from registered memory as one message; see {@link

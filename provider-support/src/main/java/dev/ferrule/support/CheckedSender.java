@@ -66,16 +66,6 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    use.begin();
-    try {
-      return sender.sendAsync(memory, offset, length);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
   public long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length) {
     use.begin();
     try {
@@ -110,16 +100,6 @@ final class CheckedSender implements Sender {
     use.begin();
     try {
       return sender.stage(source, offset, length);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
-  public long stage(RegisteredMemory memory, long offset, int length) {
-    use.begin();
-    try {
-      return sender.stage(memory, offset, length);
     } finally {
       use.end();
     }

@@ -395,22 +395,15 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     return connection.interrupted("send");
   }
 
-  @Override
-  public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    return send(own(memory), offset, length);
-  }
-
-  @Override
-  public long stage(RegisteredMemory memory, long offset, int length) {
-    return stage(own(memory), offset, length);
-  }
-
   /** Copies both parts of a message to its place. */
   @Override
   public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
     MemorySegment source = own(payload);
     int total = totalLength(header, source, offset, length);
     int headerLength = total - length;
+    if (headerLength == 0) {
+      return stage(source, offset, length);
+    }
     SendRegion region = claim(total);
     boolean copied = false;
     try {

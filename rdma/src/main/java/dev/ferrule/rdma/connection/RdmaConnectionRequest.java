@@ -38,7 +38,13 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     static Objection to(Throwable failure) {
       return new Objection(
           failure instanceof OutOfMemoryError ? Hello.Kind.NO_ROOM : Hello.Kind.REFUSE,
-          "the listener failed: " + failure);
+          reason(failure));
+    }
+
+    private static String reason(Throwable failure) {
+      return failure instanceof VerbsException || failure instanceof FerruleException
+          ? String.valueOf(failure.getMessage())
+          : "the listener failed: " + failure;
     }
   }
 
@@ -260,12 +266,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   private void reject(CmId client, Hello.Kind kind, Throwable failure) {
     rejected = true;
-    String reason =
-        failure instanceof VerbsException || failure instanceof FerruleException
-            ? String.valueOf(failure.getMessage())
-            : "the listener failed: " + failure;
     try {
-      client.reject(Handshake.refusal(protocol, kind, reason));
+      client.reject(Handshake.refusal(protocol, kind, Objection.reason(failure)));
     } catch (VerbsException e) {
       failure.addSuppressed(e); // the client has disconnected meanwhile
     }

@@ -51,7 +51,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     /** Returns the exception to throw when the waiting thread is interrupted. */
     FerruleException interrupted(String doing);
 
-    /** Posts freed buffers for peers that cannot send without them. */
+    /** Makes freed buffer space available to peers that cannot send without it. */
     void serveStarvingPeers();
 
     /**
@@ -248,7 +248,6 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (channel != null) {
       entered = null;
       channel.viewUse().end();
-      channel.afterFrees();
     }
   }
 
@@ -319,7 +318,6 @@ final class RdmaReceiver implements Receiver, EventCondition {
       idle[idleCount++] = region;
       held--;
       channel.free(region.number());
-      channel.afterFrees();
     } finally {
       use.end();
     }

@@ -155,58 +155,19 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    checkOpen();
-    if (length <= queue.inlineMax()) { // the device copies inline messages too, but unchecked
-      return send(connection.registrations().own(memory).segment(), offset, length);
-    }
-    long id = stage(memory, offset, length);
-    publish();
-    return id;
-  }
-
-  @Override
-  public long stage(RegisteredMemory memory, long offset, int length) {
-    checkOpen();
-    RdmaRegisteredMemory registered = connection.registrations().own(memory);
-    MemorySegment segment = registered.segment();
-    if (length <= queue.inlineMax()) {
-      return stage(segment, offset, length);
-    }
-    Objects.checkFromIndexSize(offset, (long) length, segment.byteSize());
-    checkLength(length);
-    return stage(null, 0, registered, offset, length);
-  }
-
-  @Override
   public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
     checkOpen();
     RdmaRegisteredMemory registered = connection.registrations().own(payload);
     MemorySegment segment = registered.segment();
     int total = totalLength(header, segment, offset, length);
-    if (length == 0 || total <= queue.inlineMax()) {
-      return copyAndStage(header, total - length, segment, offset, length);
+    int headerLength = total - length;
+    if (length == 0 || total <= queue.inlineMax()) { // the device copies inline messages, too
+      return copyAndStage(header, headerLength, segment, offset, length);
     }
-    return stage(header, total - length, registered, offset, length);
-  }
-
-  /** Stages a message in registered memory, after a header that is copied to the send memory. */
-  private long stage(
-      @Nullable MemorySegment header,
-      int headerLength,
-      RdmaRegisteredMemory registered,
-      long offset,
-      int length) {
-    int total = headerLength + length;
-    int place = outbox.reserveGather(headerLength, total);
-    if (place <= FULL) {
-      stalled();
-      place = awaitRoom(total, headerLength, Deadlines.NEVER);
-    }
-    foundRoom(total);
+    int place = reserveOrWait(total, headerLength);
     boolean usable = false;
     try {
-      copy(header, headerLength, place);
+      copy(header, 0, headerLength, place, 0);
       registered.stage(); // another thread may have closed it during the wait for space
       usable = true;
     } catch (IllegalStateException e) {
@@ -218,16 +179,17 @@ final class RdmaSender extends AbstractSender {
     }
     sources[sourceCount++] = registered;
     bytesStaged += total;
-    long address = registered.segment().address() + offset;
+    long address = segment.address() + offset;
     if (!outbox.stageGather(place, headerLength, address, length, registered.localKey())) {
       publish();
     }
     return outbox.lastId();
   }
 
-  private void copy(@Nullable MemorySegment header, int length, int place) {
-    if (header != null && length > 0) {
-      MemorySegment.copy(header, 0, outbox.memory(place), outbox.offset(place), length);
+  private void copy(MemorySegment source, long offset, int length, int place, int start) {
+    if (length > 0) {
+      MemorySegment target = outbox.memory(place);
+      MemorySegment.copy(source, offset, target, outbox.offset(place) + start, length);
     }
   }
 
@@ -238,7 +200,7 @@ final class RdmaSender extends AbstractSender {
     checkLength(length);
     int result = outbox.trySend(source, offset, (int) length);
     if (result == SendQueue.FULL) {
-      long id = copyAndStage(null, 0, source, offset, (int) length);
+      long id = copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length);
       publish();
       return id;
     }
@@ -255,25 +217,18 @@ final class RdmaSender extends AbstractSender {
     checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
-    return copyAndStage(null, 0, source, offset, (int) length);
+    return copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length);
   }
 
   /** Stages a copy of a message, after a header or none. */
   private long copyAndStage(
-      @Nullable MemorySegment header,
-      int headerLength,
-      MemorySegment source,
-      long offset,
-      int length) {
+      MemorySegment header, int headerLength, MemorySegment source, long offset, int length) {
     int total = headerLength + length;
-    int place = reserveOrWait(total);
+    int place = reserveOrWait(total, total);
     boolean copied = false;
     try {
-      if (place >= 0) {
-        copy(header, headerLength, place);
-        long start = outbox.offset(place) + headerLength;
-        MemorySegment.copy(source, offset, outbox.memory(place), start, length);
-      }
+      copy(header, 0, headerLength, place, 0);
+      copy(source, offset, length, place, headerLength);
       copied = true;
     } catch (IllegalStateException e) {
       throw connection.life().isReleased() ? connection.life().exception(e) : e;
@@ -359,11 +314,25 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   protected int reserve(int length) {
-    int place = outbox.reserve(length, true);
+    return reserve(length, length);
+  }
+
+  private int reserve(int length, int memory) {
+    int place = outbox.reserve(length, memory);
     if (place <= FULL && receives.poll()) {
-      place = outbox.reserve(length, true); // credits may have arrived
+      place = outbox.reserve(length, memory); // credits may have arrived
     }
     return Math.max(place, FULL);
+  }
+
+  private int reserveOrWait(int length, int memory) {
+    int place = reserve(length, memory);
+    if (place == FULL) {
+      stalled();
+      place = awaitRoom(length, memory, Deadlines.NEVER);
+    }
+    foundRoom(length);
+    return place;
   }
 
   @Override
@@ -388,10 +357,7 @@ final class RdmaSender extends AbstractSender {
     public boolean isReady() {
       connection.life().checkOpen();
       receives.poll();
-      reservedPlace =
-          requestedMemory == requestedLength
-              ? outbox.reserve(requestedLength, true)
-              : outbox.reserveGather(requestedMemory, requestedLength);
+      reservedPlace = outbox.reserve(requestedLength, requestedMemory);
       if (reservedPlace == SendQueue.HELD) {
         connection.life().checkOpen();
         throw new IllegalStateException(

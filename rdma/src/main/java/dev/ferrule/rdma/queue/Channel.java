@@ -104,13 +104,10 @@ public abstract class Channel {
   protected abstract void freed(int message);
 
   /**
-   * Called by the receiver's thread after one or several calls of {@link #free}, as a protocol that
-   * needs a barrier between those and its look at the peer needs only one for all.
+   * Makes freed buffer space available if the peer cannot send without it, but {@link #freed} has
+   * waited for more. By one thread at a time.
    */
-  public void afterFrees() {}
-
-  /** Reposts freed buffers if the peer cannot send without them. By one thread at a time. */
-  protected abstract void repostForStarvingPeer();
+  protected abstract void relieveStarvingPeer();
 
   /**
    * Returns whether no more messages can arrive before the program frees some of those that it
@@ -125,9 +122,8 @@ public abstract class Channel {
   protected abstract void stopReceives();
 
   /**
-   * Frees a message. By the receiver's thread, which calls {@link #afterFrees} after the last of
-   * several. The protocol's {@link #freed} makes the space available again; {@link #reportIfDue}
-   * reports it to the peer, when enough is free.
+   * Frees a message. By the receiver's thread. The protocol's {@link #freed} makes the space
+   * available again, and reports it to the peer when enough is free.
    *
    * @param message the message's number, as delivered
    */
@@ -143,14 +139,17 @@ public abstract class Channel {
     }
   }
 
-  /** Reposts freed buffers if the peer cannot send without them. By the receiver's thread. */
+  /**
+   * Makes freed buffer space available if the peer cannot send without it. By the receiver's
+   * thread, when it has found no message: it may wait for one from now on, and frees nothing then.
+   */
   public final void serveStarvingPeer() {
     if (messages.place() == null) {
-      repostForStarvingPeer();
+      relieveStarvingPeer();
       return;
     }
     synchronized (freeing) {
-      repostForStarvingPeer();
+      relieveStarvingPeer();
     }
   }
 

@@ -80,30 +80,20 @@ public final class Outbox {
    * Reserves space for a message: memory, a work request, and resources of the peer.
    *
    * @param length the message's length in bytes
-   * @param needsMemory whether it needs memory of the queue or of this outbox
-   * @return its place, {@link SendQueue#NO_LINES}, {@link SendQueue#FULL} or {@link SendQueue#HELD}
+   * @param memory how many of its bytes need memory of the queue or of this outbox: all, or a
+   *     header, or none, if the others are in registered memory of the program. A part of a message
+   *     takes lines, as the message is not posted inline
+   * @return the place of that memory, {@link SendQueue#NO_LINES} if there is none; {@link
+   *     SendQueue#FULL} or {@link SendQueue#HELD}
    */
-  public int reserve(int length, boolean needsMemory) {
-    boolean takesSlot = needsMemory && length > 0 && length <= inlineMax && freeSlotCount > 0;
-    boolean takesLines = needsMemory && length > 0 && !takesSlot;
+  public int reserve(int length, int memory) {
+    boolean takesSlot = memory > 0 && length <= inlineMax && freeSlotCount > 0;
     if (takesSlot && spare > 0 && length <= spareLength) {
       spare--;
       return takeSlot(spareLength);
     }
-    int place = queue.reserve(this, length, takesLines ? length : 0);
+    int place = queue.reserve(this, length, takesSlot ? 0 : memory);
     return takesSlot && place == SendQueue.NO_LINES ? takeSlot(length) : place;
-  }
-
-  /**
-   * Reserves space for a message whose bytes are in registered memory of the program, but for a
-   * header. The header takes lines, as it is not posted inline.
-   *
-   * @param headerLength the header's length in bytes; 0 for none
-   * @param length the message's length in bytes, with the header
-   * @return the header's place, or as {@link #reserve}
-   */
-  public int reserveGather(int headerLength, int length) {
-    return queue.reserve(this, length, headerLength);
   }
 
   private int takeSlot(int reservedLength) {
@@ -173,20 +163,7 @@ public final class Outbox {
   }
 
   /**
-   * Stages a message in registered memory of the program, after its reservation.
-   *
-   * @param address the address of the message
-   * @param length its length in bytes, as reserved
-   * @param key the local key of the memory
-   * @return whether more can be staged before {@link #publish}
-   */
-  public boolean stageRegistered(long address, int length, int key) {
-    return add(SendQueue.NO_LINES, address, length, length, key);
-  }
-
-  /**
-   * Stages a message of a header and registered memory of the program, after {@link
-   * #reserveGather}. The message is not inline.
+   * Stages a message of a header and registered memory of the program, in that order.
    *
    * @param place the place of the header
    * @param headerLength the header's length in bytes; 0 for none
@@ -197,7 +174,7 @@ public final class Outbox {
    */
   public boolean stageGather(int place, int headerLength, long address, int length, int key) {
     if (headerLength == 0) {
-      return stageRegistered(address, length, key);
+      return add(SendQueue.NO_LINES, address, length, length, key);
     }
     int total = headerLength + length;
     chain.set(
@@ -244,9 +221,11 @@ public final class Outbox {
     long start = (long) slot * slotSize;
     MemorySegment.copy(source, offset, slots, start, length);
     add(SendQueue.NO_LINES, slots.address() + start, length, length, 0);
-    int result = queue.tryPublish(this, length);
-    staged = 0;
-    return result;
+    try {
+      return queue.tryPublish(this, length);
+    } finally {
+      staged = 0;
+    }
   }
 
   /** {@return the number of staged messages} */
@@ -260,12 +239,14 @@ public final class Outbox {
    * @return whether posting succeeded; if not, the connection has ended
    */
   public boolean publish() {
-    boolean taken = queue.publish(this);
-    for (int i = 0; i < staged; i++) {
-      giveSlotBack(places[i]);
+    try {
+      return queue.publish(this);
+    } finally {
+      for (int i = 0; i < staged; i++) {
+        giveSlotBack(places[i]);
+      }
+      staged = 0;
     }
-    staged = 0;
-    return taken;
   }
 
   /** {@return the id of the last posted message; 0 if there is none} */

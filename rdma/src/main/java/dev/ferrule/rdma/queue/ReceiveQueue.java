@@ -295,8 +295,8 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Posts freed buffers for each peer that cannot send without them. By the thread of the common
-   * receiver.
+   * Makes freed buffer space available to each peer that cannot send without it. By the thread of
+   * the common receiver.
    */
   public void serveStarvingPeers() {
     for (Channel channel : channels) {

@@ -126,13 +126,14 @@ public final class SendQueue {
    * @return an empty outbox, to be closed
    */
   public Outbox newOutbox() {
+    Outbox outbox = new Outbox(this, protocol.messageOperation(), unacked, inlineMax);
     lock.lock();
     try {
       outboxes++;
     } finally {
       lock.unlock();
     }
-    return new Outbox(this, protocol.messageOperation(), unacked, inlineMax);
+    return outbox;
   }
 
   void closeOutbox() {

@@ -212,8 +212,8 @@ class RdmaSendersTest {
   }
 
   private static long post(Outbox outbox) {
-    outbox.reserve(1, false);
-    outbox.stageRegistered(0, 1, ScriptedDevice.LOCAL_KEY);
+    outbox.reserve(1, 0);
+    outbox.stageGather(SendQueue.NO_LINES, 0, 0, 1, ScriptedDevice.LOCAL_KEY);
     assertThat(outbox.publish()).isTrue();
     return outbox.lastNumber();
   }

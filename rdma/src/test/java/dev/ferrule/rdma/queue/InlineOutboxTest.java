@@ -43,7 +43,7 @@ class InlineOutboxTest {
   private final MemorySegment source = Arena.ofAuto().allocate(1024);
 
   private static int reserve(Outbox outbox, int length) {
-    int place = outbox.reserve(length, true);
+    int place = outbox.reserve(length, length);
     assertThat(place).isNotNegative();
     return place;
   }
@@ -57,7 +57,7 @@ class InlineOutboxTest {
   /** Reserves for a sender as much as it gets; returns how many messages that is. */
   private static int reserveAll(Outbox outbox) {
     int count = 0;
-    while (outbox.reserve(1, false) > SendQueue.FULL) {
+    while (outbox.reserve(1, 0) > SendQueue.FULL) {
       count++;
     }
     return count;
@@ -83,17 +83,17 @@ class InlineOutboxTest {
       one.publish();
     }
     assertThat(device.sends()).hasSize(UNACKED).allMatch(Send::isInline);
-    assertThat(other.reserve(1, true)).as("only requests are lacking").isEqualTo(SendQueue.FULL);
+    assertThat(other.reserve(1, 1)).as("only requests are lacking").isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void theHeaderOfAGatheredMessageKeepsItsLinesUntilTheCompletion() {
     Outbox other = queue.newOutbox();
-    int place = one.reserveGather(8, 1000);
+    int place = one.reserve(1000, 8);
     one.memory(place).asSlice(one.offset(place), 8).fill((byte) 3);
     one.stageGather(place, 8, source.address(), 992, 42);
     stage(one, 1);
-    int second = one.reserveGather(0, 1000);
+    int second = one.reserve(1000, 0);
     one.stageGather(second, 0, source.address(), 1000, 42);
     one.publish();
 
@@ -106,11 +106,11 @@ class InlineOutboxTest {
     assertThat(device.sends().get(1).second()).isNull();
     assertThat(device.sends().get(2).second()).isNull();
     assertThat(device.sends().get(2).length()).isEqualTo(1000);
-    assertThat(other.reserveGather(65, 1000)).as("one line is in use").isEqualTo(SendQueue.FULL);
+    assertThat(other.reserve(1000, 65)).as("one line is in use").isEqualTo(SendQueue.FULL);
 
     device.sent(completions, device.lastSend().id());
     assertThat(one.isComplete(3)).isTrue();
-    assertThat(other.reserveGather(65, 1000)).isZero();
+    assertThat(other.reserve(1000, 65)).isZero();
   }
 
   @Test
@@ -138,7 +138,7 @@ class InlineOutboxTest {
     for (int i = 0; i < SendQueue.MAX_CHAIN + LINES; i++) {
       places.add(reserve(one, 1));
     }
-    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    assertThat(one.reserve(1, 1)).isEqualTo(SendQueue.HELD);
     for (int place : places) {
       one.unreserve(place, 1);
     }
@@ -233,7 +233,7 @@ class InlineOutboxTest {
     for (int batch = 0; batch < 1000; batch++) {
       for (int i = random.nextInt(1, SendQueue.MAX_CHAIN); i > 0; i--) {
         int length = random.nextInt(random.nextBoolean() ? 4 : INLINE + 1);
-        int place = one.reserve(length, true);
+        int place = one.reserve(length, length);
         assertThat(place).isGreaterThan(SendQueue.FULL);
         if (random.nextInt(4) == 0) {
           one.unreserve(place, length);
@@ -260,9 +260,9 @@ class InlineOutboxTest {
     reserveAll(other);
     other.armForRoom();
     for (int i = 0; i < spare; i++) {
-      assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.NO_LINES);
+      assertThat(one.reserve(INLINE, 0)).isEqualTo(SendQueue.NO_LINES);
     }
-    assertThat(one.reserve(INLINE, false)).isEqualTo(SendQueue.FULL);
+    assertThat(one.reserve(INLINE, 0)).isEqualTo(SendQueue.FULL);
     assertThat(callbacks.progress).as("the other looks whether there is some left").hasValue(1);
   }
 
@@ -280,7 +280,7 @@ class InlineOutboxTest {
     for (int i = 0; i < 3; i++) {
       reserve(one, 1);
     }
-    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    assertThat(one.reserve(1, 1)).isEqualTo(SendQueue.HELD);
   }
 
   @Test
@@ -288,10 +288,10 @@ class InlineOutboxTest {
     protocol.maxClaimed = 3;
     stage(one, 10);
     int claimed = 0;
-    while (one.reserve(INLINE + 1, true) > SendQueue.FULL) {
+    while (one.reserve(INLINE + 1, INLINE + 1) > SendQueue.FULL) {
       claimed++;
     }
-    while (one.reserve(1, true) > SendQueue.FULL) {
+    while (one.reserve(1, 1) > SendQueue.FULL) {
       claimed++;
     }
     assertThat(claimed).isLessThanOrEqualTo(3);

@@ -233,12 +233,12 @@ class OneSidedOperationsTest {
     assertThat(post(true, 8, PIECES + 1)).isEqualTo(OneSidedOperations.Result.FULL);
 
     for (int i = 0; i < UNACKED; i++) {
-      int line = outbox.reserve(1, true);
+      int line = outbox.reserve(1, 1);
       assertThat(line).isGreaterThan(SendQueue.FULL);
       outbox.stage(line, 1, 1);
     }
     assertThat(outbox.publish()).isTrue();
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
     complete(device.sends().get(0));
 
     assertThat(post(true, 8, PIECES + 1)).isEqualTo(OneSidedOperations.Result.POSTED);
@@ -264,7 +264,7 @@ class OneSidedOperationsTest {
 
   @Test
   void theCompletionOfALaterAccessAcknowledgesAMessage() {
-    int line = outbox.reserve(1, true);
+    int line = outbox.reserve(1, 1);
     outbox.stage(line, 1, 1);
     outbox.publish();
     post(true, 8, 1);

@@ -34,7 +34,7 @@ class OutboxTest {
   private final Outbox other = queue.newOutbox();
 
   private static int reserve(Outbox outbox) {
-    int line = outbox.reserve(1, true);
+    int line = outbox.reserve(1, 1);
     assertThat(line).isNotNegative();
     return line;
   }
@@ -83,7 +83,7 @@ class OutboxTest {
     device.onSend = send -> lastSent[0] = send.isSignaled() ? send.id() : lastSent[0];
     for (int i = 0; i < 10_000; i++) {
       Outbox outbox = random.nextInt(10) == 0 ? one : other;
-      if (outbox.reserve(0, true) == SendQueue.FULL) {
+      if (outbox.reserve(0, 0) == SendQueue.FULL) {
         device.sent(completions, lastSent[0]);
         continue;
       }
@@ -105,23 +105,24 @@ class OutboxTest {
     for (int i = 0; i < UNACKED; i++) {
       reserve(other);
     }
-    assertThat(one.reserve(1, true)).as("the other may release it").isEqualTo(SendQueue.FULL);
-    assertThat(other.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    assertThat(one.reserve(1, 1)).as("the other may release it").isEqualTo(SendQueue.FULL);
+    assertThat(other.reserve(1, 1)).isEqualTo(SendQueue.HELD);
 
     other.unreserve(0, 1);
 
-    assertThat(other.reserve(LINES * SendQueue.LINE, true)).isEqualTo(SendQueue.HELD);
+    assertThat(other.reserve(LINES * SendQueue.LINE, LINES * SendQueue.LINE))
+        .isEqualTo(SendQueue.HELD);
     assertThat(reserve(one)).isZero();
-    assertThat(other.reserve(1, true)).as("one may release it").isEqualTo(SendQueue.FULL);
+    assertThat(other.reserve(1, 1)).as("one may release it").isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void theLimitOfClaimsIsThatOfEachSender() {
     protocol.maxClaimed = 1;
     int line = reserve(one);
-    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    assertThat(one.reserve(1, 1)).isEqualTo(SendQueue.HELD);
     send(other);
-    assertThat(one.reserve(1, true)).as("whatever is outstanding").isEqualTo(SendQueue.HELD);
+    assertThat(one.reserve(1, 1)).as("whatever is outstanding").isEqualTo(SendQueue.HELD);
     one.stage(line, 1, 1);
     reserve(one);
   }
@@ -146,14 +147,14 @@ class OutboxTest {
     }
     int last = reserve(other);
     one.armForRoom();
-    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(one.reserve(1, 1)).isEqualTo(SendQueue.FULL);
     assertThat(device.sends()).isEmpty();
 
     post(other, last);
 
     assertThat(callbacks.progress).hasValue(1);
     one.armForRoom();
-    assertThat(one.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(one.reserve(1, 1)).isEqualTo(SendQueue.FULL);
     Send emptyWrite = device.lastSend();
     assertThat(emptyWrite.isSignaled()).as("its completion wakes the thread").isTrue();
     assertThat(device.notifications).as("the first request is pending").hasValue(1);

@@ -156,8 +156,8 @@ class SendQueueProtocolTest {
   @Test
   void shouldPassTheReservedLengthOfAShorterMessage() {
     Outbox outbox = queue(-1).newOutbox();
-    int first = outbox.reserve(100, true);
-    int second = outbox.reserve(64, true);
+    int first = outbox.reserve(100, 100);
+    int second = outbox.reserve(64, 64);
 
     outbox.stage(second, 64, 10);
     outbox.stage(first, 100, 100);
@@ -166,17 +166,17 @@ class SendQueueProtocolTest {
     assertThat(protocol.prepared).containsExactly("0: 10 of 64", "1: 100 of 100");
     assertThat(posted).extracting(Posted::length).containsExactly(10, 100);
     assertThat(protocol.left).isEqualTo(200 - 110);
-    assertThat(outbox.reserve(MEMORY, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(MEMORY, MEMORY)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void shouldReserveNothingOfThePeerIfNoLinesAreFree() {
     Outbox outbox = queue(-1).newOutbox();
-    int first = outbox.reserve(1, true);
-    int second = outbox.reserve(3 * SendQueue.LINE - 63, true);
+    int first = outbox.reserve(1, 1);
+    int second = outbox.reserve(3 * SendQueue.LINE - 63, 3 * SendQueue.LINE - 63);
     int left = protocol.left;
 
-    assertThat(outbox.reserve(2 * SendQueue.LINE, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(2 * SendQueue.LINE, 2 * SendQueue.LINE)).isEqualTo(SendQueue.FULL);
 
     assertThat(protocol.left).isEqualTo(left);
     outbox.unreserve(first, 1);
@@ -189,10 +189,10 @@ class SendQueueProtocolTest {
     Outbox outbox = queue(-1).newOutbox();
     protocol.left = 10;
 
-    assertThat(outbox.reserve(11, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(11, 11)).isEqualTo(SendQueue.FULL);
 
     protocol.left = MEMORY;
-    assertThat(outbox.reserve(MEMORY, true)).isZero();
+    assertThat(outbox.reserve(MEMORY, MEMORY)).isZero();
   }
 
   @Test

@@ -51,7 +51,7 @@ class SendQueueTest {
 
   private void send(int count) {
     for (int i = 0; i < count; i++) {
-      int line = outbox.reserve(1, true);
+      int line = outbox.reserve(1, 1);
       assertThat(line).isGreaterThan(SendQueue.FULL);
       outbox.stage(line, 1, 1);
       assertThat(outbox.publish()).isTrue();
@@ -80,86 +80,86 @@ class SendQueueTest {
   void aMessageWithoutCreditFindsTheQueueFull() {
     useCredits(3);
     send(3);
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
 
     protocol.grant();
 
     send(1);
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void withUnlimitedCreditsOnlyAcknowledgementsLimitMessages() {
     useCredits(FakeProtocol.UNLIMITED);
     send(UNACKED);
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void unacknowledgedMessagesAreLimited() {
     send(UNACKED);
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
 
     device.sent(completions, SIGNAL_INTERVAL);
 
     send(SIGNAL_INTERVAL);
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
   }
 
   @Test
   void aReservationHoldsItsSpaceUntilItIsReleased() {
-    int line = outbox.reserve(1, true);
+    int line = outbox.reserve(1, 1);
     for (int i = 1; i < UNACKED; i++) {
-      assertThat(outbox.reserve(1, true)).isGreaterThan(SendQueue.FULL);
+      assertThat(outbox.reserve(1, 1)).isGreaterThan(SendQueue.FULL);
     }
-    assertThat(outbox.reserve(1, true)).as("the peer cannot free any").isEqualTo(SendQueue.HELD);
+    assertThat(outbox.reserve(1, 1)).as("the peer cannot free any").isEqualTo(SendQueue.HELD);
 
     outbox.unreserve(line, 1);
 
-    assertThat(outbox.reserve(1, true)).isEqualTo(line);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(line);
   }
 
   @Test
   void claimsAreLimitedSeparatelyAndStagedMessagesAreNoClaims() {
     protocol.maxClaimed = 2;
     for (int i = 0; i < 5; i++) {
-      assertThat(outbox.reserve(1, true)).isEqualTo(i);
+      assertThat(outbox.reserve(1, 1)).isEqualTo(i);
       outbox.stage(i, 1, 1);
     }
-    assertThat(outbox.reserve(1, true)).isEqualTo(5);
-    assertThat(outbox.reserve(1, true)).isEqualTo(6);
-    assertThat(outbox.reserve(1, true)).as("the peer cannot help").isEqualTo(SendQueue.HELD);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(5);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(6);
+    assertThat(outbox.reserve(1, 1)).as("the peer cannot help").isEqualTo(SendQueue.HELD);
 
     outbox.unreserve(6, 1);
 
-    assertThat(outbox.reserve(1, true)).isEqualTo(6);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(6);
   }
 
   @Test
   void aReservationTakesCredit() {
     useCredits(2);
-    assertThat(outbox.reserve(1, true)).isNotNegative();
-    assertThat(outbox.reserve(1, true)).isNotNegative();
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.HELD);
+    assertThat(outbox.reserve(1, 1)).isNotNegative();
+    assertThat(outbox.reserve(1, 1)).isNotNegative();
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.HELD);
   }
 
   @Test
   void aMessageFindsTheQueueFullUntilMemoryIsFree() {
     int all = LINES * SendQueue.LINE;
-    int line = outbox.reserve(all - 1, true);
+    int line = outbox.reserve(all - 1, all - 1);
     assertThat(line).isZero();
     outbox.stage(line, all - 1, all - 1);
     outbox.publish();
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(outbox.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
-    assertThat(outbox.reserve(1, false)).isEqualTo(SendQueue.NO_LINES);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(0, 0)).isEqualTo(SendQueue.NO_LINES);
+    assertThat(outbox.reserve(1, 0)).isEqualTo(SendQueue.NO_LINES);
 
     assertThat(device.lastSend().operation())
         .as("an unsignaled message is followed by a signaled WRITE")
         .isEqualTo(ScriptedDevice.RDMA_WRITE);
     device.sent(completions, device.lastSend().id());
 
-    assertThat(outbox.reserve(all, true)).isZero();
+    assertThat(outbox.reserve(all, all)).isZero();
   }
 
   @Test
@@ -176,7 +176,9 @@ class SendQueueTest {
     for (int id = 1; id <= 2 * SIGNAL_INTERVAL; id++) {
       assertThat(queue.isComplete(id)).isTrue();
     }
-    assertThat(outbox.reserve(LINES * SendQueue.LINE, true)).as("memory").isZero();
+    assertThat(outbox.reserve(LINES * SendQueue.LINE, LINES * SendQueue.LINE))
+        .as("memory")
+        .isZero();
   }
 
   @Test
@@ -209,11 +211,11 @@ class SendQueueTest {
   @Test
   void eachLongMessageIsSignaled() {
     for (int i = 0; i < 2; i++) {
-      assertThat(outbox.reserve(LONG_MESSAGE, false)).isEqualTo(SendQueue.NO_LINES);
-      outbox.stageRegistered(0x10000L, LONG_MESSAGE, 9);
+      assertThat(outbox.reserve(LONG_MESSAGE, 0)).isEqualTo(SendQueue.NO_LINES);
+      outbox.stageGather(SendQueue.NO_LINES, 0, 0x10000L, LONG_MESSAGE, 9);
     }
-    assertThat(outbox.reserve(LONG_MESSAGE - 1, false)).isEqualTo(SendQueue.NO_LINES);
-    outbox.stageRegistered(0x10000L, LONG_MESSAGE - 1, 9);
+    assertThat(outbox.reserve(LONG_MESSAGE - 1, 0)).isEqualTo(SendQueue.NO_LINES);
+    outbox.stageGather(SendQueue.NO_LINES, 0, 0x10000L, LONG_MESSAGE - 1, 9);
     outbox.publish();
 
     assertThat(device.sends()).extracting(Send::isSignaled).containsExactly(true, true, false);
@@ -223,8 +225,8 @@ class SendQueueTest {
 
   @Test
   void stagedMessagesArePostedTogetherFromTheirPlace() {
-    int first = outbox.reserve(100, true);
-    int second = outbox.reserve(7, true);
+    int first = outbox.reserve(100, 100);
+    int second = outbox.reserve(7, 7);
     outbox.stage(first, 100, 100);
     outbox.stage(second, 7, 7);
     assertThat(device.sends()).isEmpty();
@@ -246,7 +248,7 @@ class SendQueueTest {
   void stagedMessagesAreLimitedByTheChain() {
     Outbox wide = queue(4 * SendQueue.MAX_CHAIN, -1, callbacks).newOutbox();
     for (int i = 1; i <= SendQueue.MAX_CHAIN; i++) {
-      assertThat(wide.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
+      assertThat(wide.reserve(0, 0)).isEqualTo(SendQueue.NO_LINES);
       assertThat(wide.stage(SendQueue.NO_LINES, 0, 0)).isEqualTo(i < SendQueue.MAX_CHAIN);
     }
     wide.publish();
@@ -259,7 +261,7 @@ class SendQueueTest {
   void messagesAreInlineUpToTheLimit() {
     use(queue(8));
     for (int length = 7; length < 10; length++) {
-      outbox.stage(outbox.reserve(length, true), length, length);
+      outbox.stage(outbox.reserve(length, length), length, length);
     }
     outbox.publish();
     assertThat(device.sends()).extracting(Send::isInline).containsExactly(true, true, false);
@@ -267,7 +269,7 @@ class SendQueueTest {
 
   @Test
   void withoutInliningEvenAnEmptyMessageIsNotInline() {
-    outbox.stage(outbox.reserve(0, true), 0, 0);
+    outbox.stage(outbox.reserve(0, 0), 0, 0);
     outbox.publish();
     assertThat(device.lastSend().isInline()).isFalse();
   }
@@ -312,7 +314,7 @@ class SendQueueTest {
   void aSenderWithoutSpaceSendsTheReportThatIsDue() {
     useCredits(0);
     protocol.reportDue = true;
-    assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isLessThanOrEqualTo(SendQueue.FULL);
     assertThat(queue.controls().reports()).isEqualTo(1);
   }
 
@@ -320,7 +322,7 @@ class SendQueueTest {
   void noReportFollowsTheGoodbye() {
     assertThat(queue.controls().sayGoodbye()).isTrue();
     protocol.reportDue = true;
-    assertThat(outbox.reserve(1, true)).isGreaterThan(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isGreaterThan(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
     queue.controls().sendOwedReport();
     assertThat(queue.controls().isReportHeldUp()).isFalse();
@@ -335,7 +337,7 @@ class SendQueueTest {
     protocol.mayReport = false;
     assertThat(queue.controls().isReportHeldUp()).isFalse();
     protocol.mayReport = true;
-    assertThat(outbox.reserve(1, true)).isLessThanOrEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isLessThanOrEqualTo(SendQueue.FULL);
     queue.controls().sendOwedReport();
     assertThat(device.sends()).isEmpty();
   }
@@ -392,7 +394,7 @@ class SendQueueTest {
   @Test
   void aFailedPostIsReportedOnce() {
     device.sendErrno = Errno.ENOMEM;
-    outbox.stage(outbox.reserve(1, true), 1, 1);
+    outbox.stage(outbox.reserve(1, 1), 1, 1);
     assertThat(outbox.publish()).isFalse();
     device.sendErrno = 0;
     queue.look();
@@ -433,7 +435,7 @@ class SendQueueTest {
             () -> queue.isComplete(1),
             () -> queue.look(),
             () -> queue.probe(),
-            () -> assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL));
+            () -> assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL));
     for (Runnable method : methods) {
       callbacks.told.clear();
       use(queue(-1));
@@ -489,7 +491,7 @@ class SendQueueTest {
     LockChecker checker = new LockChecker();
     use(queue(UNACKED, -1, checker));
     device.sendErrno = Errno.ENOMEM;
-    outbox.stage(outbox.reserve(1, true), 1, 1);
+    outbox.stage(outbox.reserve(1, 1), 1, 1);
     outbox.publish();
     device.sendErrno = 0;
     device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
@@ -500,13 +502,13 @@ class SendQueueTest {
   @Test
   void aClosedQueueNeitherPostsNorPolls() {
     send(1);
-    outbox.stage(outbox.reserve(1, true), 1, 1);
+    outbox.stage(outbox.reserve(1, 1), 1, 1);
     int polls = device.polls.get();
     queue.close();
     protocol.reportDue = true;
 
     assertThat(outbox.publish()).isFalse();
-    assertThat(outbox.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
     assertThat(queue.controls().sayGoodbye()).isFalse();
     assertThat(queue.isComplete(1)).isFalse();
@@ -631,8 +633,8 @@ class SendQueueTest {
     useCredits(FakeProtocol.UNLIMITED);
     use(queue(4 * CompletionQueue.BATCH, -1, callbacks));
     for (int i = 1; i <= CompletionQueue.BATCH + 1; i++) {
-      outbox.reserve(LONG_MESSAGE, false);
-      outbox.stageRegistered(0L, LONG_MESSAGE, 0);
+      outbox.reserve(LONG_MESSAGE, 0);
+      outbox.stageGather(SendQueue.NO_LINES, 0, 0L, LONG_MESSAGE, 0);
       outbox.publish();
       device.sent(completions, i);
     }
@@ -658,6 +660,8 @@ class SendQueueTest {
     }
     queue.isDrained();
     assertThat(queue.isDrained()).isTrue();
-    assertThat(outbox.reserve(LINES * SendQueue.LINE, true)).as("all memory").isZero();
+    assertThat(outbox.reserve(LINES * SendQueue.LINE, LINES * SendQueue.LINE))
+        .as("all memory")
+        .isZero();
   }
 }

@@ -134,14 +134,11 @@ public final class RingChannel extends Channel {
   }
 
   @Override
-  public void afterFrees() {
-    ring().publishFrees();
-    reportIfDue();
-  }
-
-  @Override
-  protected void repostForStarvingPeer() {
-    // freed messages are acknowledged when due, without waiting for more
+  protected void relieveStarvingPeer() {
+    if (ring().isAckOwed()) {
+      ring().publishFrees();
+      reportIfDue();
+    }
   }
 
   @Override

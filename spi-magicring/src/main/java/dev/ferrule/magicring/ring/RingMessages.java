@@ -23,7 +23,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * must be consistent. All other methods may be called by any thread.
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
- * by the same thread, and after each {@link #free} and {@link #publishFrees} by the same thread.
+ * by the same thread, after each {@link #free} by the same thread, and by that thread once more
+ * after {@link #publishFrees}, before it waits for messages. A thread that does not wait for
+ * messages after its last free may miss one, if a message arrives at the same moment.
  */
 public final class RingMessages extends MessageQueue {
 
@@ -220,13 +222,11 @@ public final class RingMessages extends MessageQueue {
 
   /**
    * Makes the freed messages visible to the polling thread before the receiver's thread checks
-   * whether the sender lacks space. By the receiver's thread, once after several calls of {@link
-   * #free}.
+   * again whether the sender lacks space, see {@link #isAckDue}. Not after each {@link #free}: the
+   * fence costs as much as everything else there.
    */
   public void publishFrees() {
-    if (isAckOwed()) {
-      VarHandle.fullFence();
-    }
+    VarHandle.fullFence();
   }
 
   private boolean isSenderStarving() {

@@ -98,9 +98,10 @@ class RingThreadsTest {
           Held one = held.remove(random.nextInt(held.size()));
           content.check(messages.offset(one.slot), one.length, one.number);
           messages.free(one.slot);
-          messages.publishFrees();
           acknowledgeIfDue();
         } else if (!hasArrived) {
+          messages.publishFrees();
+          acknowledgeIfDue();
           pause();
         }
       }
@@ -241,18 +242,18 @@ class RingThreadsTest {
           int spins = 0;
           for (long freed = 0; freed + window < direction.count; freed += 2) {
             while (messages.messagesArrived() < freed + window) {
+              messages.publishFrees();
+              acknowledgeIfDue.run();
               direction.spin(spins++);
             }
             messages.take();
             messages.free((int) freed & (messages.slots() - 1));
-            messages.publishFrees();
             acknowledgeIfDue.run();
             for (int i = random.nextInt(30); i > 0; i--) {
               Thread.onSpinWait();
             }
             messages.take();
             messages.free((int) (freed + 1) & (messages.slots() - 1));
-            messages.publishFrees();
             acknowledgeIfDue.run();
           }
         };

@@ -141,7 +141,7 @@ public final class SendRecvChannel extends Channel {
   }
 
   @Override
-  protected void repostForStarvingPeer() {
+  protected void relieveStarvingPeer() {
     reposter.repostForStarvingPeer();
   }
 

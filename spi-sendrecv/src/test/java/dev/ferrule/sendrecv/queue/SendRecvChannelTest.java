@@ -137,7 +137,7 @@ class SendRecvChannelTest {
 
   /** Sends a message, which confirms the control messages taken. */
   private void confirm() {
-    assertThat(outbox.reserve(0, true)).isGreaterThan(SendQueue.FULL);
+    assertThat(outbox.reserve(0, 0)).isGreaterThan(SendQueue.FULL);
     outbox.stage(SendQueue.NO_LINES, 0, 0);
     outbox.publish();
     outbox.isComplete(outbox.lastId());
@@ -188,17 +188,17 @@ class SendRecvChannelTest {
   @Test
   void aGrantLetsThisSideSendMoreAndIsConfirmedByTheNextMessage() {
     for (int i = 0; i < RECEIVES; i++) {
-      assertThat(outbox.reserve(0, true)).isGreaterThan(SendQueue.FULL);
+      assertThat(outbox.reserve(0, 0)).isGreaterThan(SendQueue.FULL);
       outbox.stage(SendQueue.NO_LINES, 0, 0);
     }
     outbox.publish();
-    assertThat(outbox.reserve(0, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(0, 0)).isEqualTo(SendQueue.FULL);
 
     receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0));
 
     assertThat(link.progress).hasValue(1);
-    assertThat(outbox.reserve(0, true)).isGreaterThan(SendQueue.FULL);
-    assertThat(outbox.reserve(0, true)).isEqualTo(SendQueue.FULL);
+    assertThat(outbox.reserve(0, 0)).isGreaterThan(SendQueue.FULL);
+    assertThat(outbox.reserve(0, 0)).isEqualTo(SendQueue.FULL);
     outbox.stage(SendQueue.NO_LINES, 0, 0);
     outbox.publish();
     assertThat(device.lastSend().immediate())
@@ -210,9 +210,9 @@ class SendRecvChannelTest {
   void noMoreMessagesAreReservedThanThePeerHasReceivesForInAnyCase() {
     receive(RECEIVES, Immediate.of(Immediate.GRANT, 4 * RECEIVES, 0));
     for (int i = 0; i < RECEIVES; i++) {
-      assertThat(outbox.reserve(0, true)).isGreaterThan(SendQueue.FULL);
+      assertThat(outbox.reserve(0, 0)).isGreaterThan(SendQueue.FULL);
     }
-    assertThat(outbox.reserve(0, true)).isEqualTo(SendQueue.HELD);
+    assertThat(outbox.reserve(0, 0)).isEqualTo(SendQueue.HELD);
   }
 
   @Test
@@ -297,7 +297,7 @@ class SendRecvChannelTest {
 
   @Test
   void forFlushedReceivesTheFailedSendIsReported() {
-    outbox.reserve(0, true);
+    outbox.reserve(0, 0);
     outbox.stage(SendQueue.NO_LINES, 0, 0);
     outbox.publish();
     device.failed(sendCompletions, NUMBER, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);

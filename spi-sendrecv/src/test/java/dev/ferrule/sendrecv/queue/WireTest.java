@@ -132,7 +132,7 @@ class WireTest {
       int sent = 0;
       while (sent < MESSAGES && !failed) {
         int length = sent % LENGTHS;
-        if (sends.reserve(length, false) <= SendQueue.FULL) {
+        if (sends.reserve(length, 0) <= SendQueue.FULL) {
           queue.poll();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {
@@ -140,7 +140,7 @@ class WireTest {
           }
           Thread.yield();
         } else {
-          sends.stageRegistered(0L, length, 0);
+          sends.stageGather(SendQueue.NO_LINES, 0, 0L, length, 0);
           sends.publish();
           sent++;
           if (length == 0) {

@@ -22,7 +22,9 @@ final class AtomicWord {
    */
   static long change(int operation, MemorySegment memory, long offset, long operand, long desired) {
     // Where no page is, this read throws an InternalError. An atomic instruction of the JVM's own
-    // code, which the interpreter calls, would end the process.
+    // code, which the interpreter calls, would end the process. It still does if the program
+    // truncates its file between the two, or if a page can be read but not written: a hole in a
+    // file on a full disk. Sealed memory, which Rma.allocate returns, has neither.
     long ignored = (long) LONG.getVolatile(memory, offset);
     return operation == RmaLayout.FETCH_AND_ADD
         ? (long) LONG.getAndAdd(memory, offset, operand)

@@ -9,6 +9,12 @@ final class RdmaSteps {
   private static final String PERFTEST = "perftest";
   private static final String IPROUTE = "iproute2 or iproute";
 
+  /** Waits until the server of perftest listens on its TCP port, 18515, or has ended. */
+  private static final String AWAIT_SERVER =
+      "while kill -0 $server 2>/dev/null"
+          + " && ! grep -qs ':4853 [0-9A-F]*:0000 0A' /proc/net/tcp /proc/net/tcp6;"
+          + " do sleep 0.1; done; ";
+
   private RdmaSteps() {}
 
   /** Returns the commands that describe the host, and need no device. */
@@ -53,7 +59,8 @@ final class RdmaSteps {
     String client = server + " " + port.address();
     String script =
         server
-            + " >/dev/null & server=$!; sleep 1; "
+            + " >/dev/null & server=$!; "
+            + AWAIT_SERVER
             + client
             + "; code=$?; [ $code = 0 ] || kill $server; wait; exit $code";
     String text = server + " >/dev/null & sleep 1; " + client;

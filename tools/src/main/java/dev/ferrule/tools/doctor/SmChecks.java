@@ -27,7 +27,7 @@ final class SmChecks {
   private static final double MEBIBYTE = 1 << 20;
 
   private static final String CMA = "CMA";
-  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Path YAMA = Path.of("/proc/sys/kernel/yama/ptrace_scope");
   private static final Path STATUS = Path.of("/proc/self/status");
 

@@ -91,15 +91,24 @@ class StepRunnerTest {
   @Test
   void aStepIsStoppedAtItsTimeLimitWithTheProcessesThatItStarted() throws IOException {
     DiagnosticStep endless = step("endless", "sleep 1000 & echo $!; wait");
-    assertThat(run(Duration.ofSeconds(2), endless, MISSING)).isFalse();
-    assertThat(lines)
-        .first()
-        .isEqualTo("failed   endless             stopped at its time limit of 2 s");
-    assertThat(lines).hasSize(2);
-    Files.readAllLines(file()).stream()
-        .filter(line -> line.matches("\\d+"))
-        .flatMap(child -> ProcessHandle.of(Long.parseLong(child)).stream())
-        .forEach(child -> child.onExit().join());
+    List<String> children = List.of();
+    for (int seconds = 1; children.isEmpty(); seconds *= 2) { // until the shell has started in time
+      lines.clear();
+      assertThat(run(Duration.ofSeconds(seconds), endless, MISSING)).isFalse();
+      assertThat(lines)
+          .hasSize(2)
+          .first()
+          .isEqualTo("failed   endless             stopped at its time limit of " + seconds + " s");
+      children = Files.readAllLines(file()).stream().filter(line -> line.matches("\\d+")).toList();
+    }
+    assertThat(children)
+        .singleElement()
+        .extracting(child -> ProcessHandle.of(Long.parseLong(child)))
+        .satisfies(child -> child.ifPresent(StepRunnerTest::awaitExit));
+  }
+
+  private static void awaitExit(ProcessHandle process) {
+    assertThat(process.onExit()).succeedsWithin(LONG);
   }
 
   @Test
