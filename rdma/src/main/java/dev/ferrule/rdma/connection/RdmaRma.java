@@ -156,7 +156,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       if (exposure == null) {
         throw tooMuchExposed(Exposures.limit());
       }
-      return new RdmaExposedMemory(exposures, exposure);
+      return exposure;
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri(), e);
     } catch (IllegalStateException e) {

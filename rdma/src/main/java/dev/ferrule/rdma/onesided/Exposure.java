@@ -1,33 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.onesided;
 
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of this process that the peer may access. */
-public final class Exposure {
+public final class Exposure implements ExposedMemory {
 
+  private final Exposures exposures;
   private final RmaKey key;
   private final MemorySegment memory;
   private final @Nullable MemoryRegion region; // null if the memory is empty
   private boolean exposed = true; // under this monitor
 
-  Exposure(RmaKey key, MemorySegment memory, @Nullable MemoryRegion region) {
+  Exposure(Exposures exposures, RmaKey key, MemorySegment memory, @Nullable MemoryRegion region) {
+    this.exposures = exposures;
     this.key = key;
     this.memory = memory;
     this.region = region;
   }
 
-  /** {@return the content of the handle} */
-  public RmaKey key() {
+  /** Returns the content of the handle. */
+  RmaKey key() {
     return key;
   }
 
-  /** {@return the memory} */
-  public MemorySegment memory() {
+  @Override
+  public MemorySegment segment() {
     return memory;
+  }
+
+  @Override
+  public RmaHandle handle() {
+    return key.encode();
+  }
+
+  @Override
+  public void close() {
+    exposures.takeBack(this);
   }
 
   /** Ends the exposure; returns false if it had ended before. */

@@ -110,7 +110,7 @@ public final class Exposures {
       int remoteKey = region == null ? 0 : region.remoteKey();
       RmaKey key = new RmaKey(id, generation(), memory.byteSize(), rights, remoteKey);
       announce(key, ProtectionDomain.firstByte(memory));
-      Exposure exposure = new Exposure(key, memory, region);
+      Exposure exposure = new Exposure(this, key, memory, region);
       exposures[id] = exposure;
       announced = true;
       return exposure;
@@ -215,10 +215,8 @@ public final class Exposures {
   /**
    * Ends an exposure, and waits until the peer no longer accesses the memory. No effect if it has
    * ended.
-   *
-   * @param exposure the exposure
    */
-  public void takeBack(Exposure exposure) {
+  void takeBack(Exposure exposure) {
     if (!exposure.end()) {
       awaitRemoved(exposure); // ended by another thread
       return;
