@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.WaitStrategy;
@@ -21,14 +20,16 @@ import org.jspecify.annotations.Nullable;
 final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   private final RdmaListener listener;
+  private final ReceiveGroups groups;
   private final ReceiveMultiplexer multiplexer = new ReceiveMultiplexer(this::wake);
   private final RdmaReceiver receiver;
 
   /** By the receiving thread: for the readiness, and meanwhile for a call that waits. */
   private final ArrayDeque<ReceiveQueue[]> armed = new ArrayDeque<>();
 
-  ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
+  ListenerReceiver(RdmaListener listener, ReceiveGroups groups, WaitStrategy wait) {
     this.listener = listener;
+    this.groups = groups;
     this.receiver = new RdmaReceiver(this, this, new Waiter(wait));
   }
 
@@ -53,7 +54,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   @Override
   public boolean poll() {
     boolean any = false;
-    for (ReceiveQueue queue : listener.commonQueues()) {
+    for (ReceiveQueue queue : groups.queues()) {
       any |= queue.poll();
     }
     return any;
@@ -61,14 +62,14 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public void drain() {
-    for (ReceiveQueue queue : listener.commonQueues()) {
+    for (ReceiveQueue queue : groups.queues()) {
       queue.drain();
     }
   }
 
   @Override
   public void arm() {
-    ReceiveQueue[] queues = listener.commonQueues();
+    ReceiveQueue[] queues = groups.queues();
     armed.addLast(queues);
     for (ReceiveQueue queue : queues) {
       queue.arm();
@@ -106,7 +107,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   @Override
   public void checkUsable() {
     if (listener.isClosed()) {
-      throw end();
+      throw listener.closed();
     }
   }
 
@@ -117,7 +118,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public FerruleException end() {
-    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+    return listener.closed();
   }
 
   @Override
@@ -127,7 +128,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public void serveStarvingPeers() {
-    for (ReceiveQueue queue : listener.commonQueues()) {
+    for (ReceiveQueue queue : groups.queues()) {
       queue.serveStarvingPeers();
     }
   }

@@ -86,7 +86,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     registrations = new RdmaRegistrations(this, channel.sends());
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     receiver = new RdmaReceiver(this, receives, new Waiter(wait));
-    readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
+    readiness = RdmaFailures.readiness(uri, options);
     if (readiness != null) {
       receiver.showMessages(readiness);
     }

@@ -6,8 +6,6 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
-import dev.ferrule.OperationInterruptedException;
-import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.rdma.context.RdmaAddress;
 import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.verbs.VerbsException;
@@ -15,7 +13,6 @@ import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -24,12 +21,6 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   private static final System.Logger LOGGER =
       System.getLogger(RdmaConnectionRequest.class.getName());
-
-  /** How often a thread that waits for a confirmation polls for messages of the client. */
-  private static final long SIGN_CHECK_NANOS = 100_000_000;
-
-  /** The time to confirm for a client that blocks the acceptance of others. */
-  static final long SHORT_CONFIRM_NANOS = 5_000_000_000L;
 
   /** A reason to reject a client. */
   record Objection(Hello.Kind kind, String reason) {
@@ -68,13 +59,11 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private Optional<URI> peer = Optional.empty();
   private State state = State.WAITING;
 
-  // Used by the accepting thread; handed over to another one only under the listener's lock.
-  private long acceptedAt; // by the listener's clock
-  private long patienceNanos;
+  // Used by the accepting thread.
   private @Nullable RdmaConnectionResources resources;
   private boolean acceptanceSent;
   private boolean rejected;
-  private volatile @Nullable RdmaConnection made; // also read by the event loop
+  private volatile @Nullable AcceptedClient made; // also read by the event loop
 
   RdmaConnectionRequest(
       RdmaProtocol protocol,
@@ -128,17 +117,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       giveUpId();
       return;
     }
-    RdmaConnection connection = made;
-    if (connection != null && event.type() == CmEvent.Type.ESTABLISHED) {
-      connection.onConfirmed();
-    }
-    boolean hasGivenUp = mailbox.isEmpty() && event.type() != CmEvent.Type.ESTABLISHED;
-    if (hasGivenUp && connection != null) {
-      connection.drain(); // the confirmation may be lost although messages have arrived
-      hasGivenUp = !hasEndedWell(connection) && !isAlive(event, connection);
-    }
+    AcceptedClient client = made;
+    boolean hasGivenUp = client != null && client.onEvent(event);
     mailbox.accept(event);
-    listener.onClientEvent(this, hasGivenUp);
+    listener.onClientEvent(hasGivenUp ? client : null);
   }
 
   private void giveUpId() {
@@ -177,7 +159,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
         throw gone(listener.uri(), null);
       }
       if (listener.isClosed()) {
-        throw new ConnectionClosedException(listener.uri(), false, "the listener was closed", null);
+        throw listener.closed();
       }
       if (state == State.ANSWERED) {
         throw new IllegalStateException("the connection request was answered already");
@@ -219,8 +201,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   @Override
   public Connection accept(byte[] payload) {
-    answer(payload);
-    return confirmed();
+    return answer(payload).confirmed();
   }
 
   /**
@@ -228,7 +209,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
    * from the time that the acceptance is sent: creating the resources before may take longer than
    * that.
    */
-  void answer(byte[] payload) {
+  AcceptedClient answer(byte[] payload) {
     Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
     boolean done = false;
@@ -236,10 +217,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       RdmaConnectionResources parts =
           new RdmaConnectionResources(protocol, rdmaContext, id(), group());
       resources = parts;
-      make(parts, payload);
-      patienceNanos = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();
-      acceptedAt = listener.now();
+      AcceptedClient client = make(parts, payload);
+      client.startTimeout(options.get(RdmaOptions.CONNECT_TIMEOUT));
       done = true;
+      return client;
     } catch (VerbsException e) {
       throw RdmaFailures.of(listener.uri(), e);
     } catch (OutOfMemoryError e) {
@@ -273,96 +254,11 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** Returns the time from which other requests are accepted concurrently. */
-  long overdueAt() {
-    return acceptedAt + RdmaListener.OVERDUE_NANOS;
-  }
-
-  /** Returns the deadline of the client's confirmation, by the listener's clock. */
-  long deadline() {
-    return acceptedAt + patienceNanos;
-  }
-
-  /** Shortens the time to confirm, as this request blocks others. Under the listener's lock. */
-  void shortenTimeout() {
-    patienceNanos = Math.min(patienceNanos, SHORT_CONFIRM_NANOS);
-  }
-
-  /** Returns whether it was accepted, so that {@link #confirmed} is the next step. */
-  boolean isAccepted() {
-    return made != null;
-  }
-
-  /** Returns whether {@link #confirmed} would not wait. */
-  boolean isDecided() {
-    RdmaConnection connection = made;
-    return !mailbox.isEmpty()
-        || isExpired()
-        || (connection != null && (connection.hasEnded() || connection.hasReceived()));
-  }
-
-  /** Returns whether the time to confirm is over; the client may have confirmed nevertheless. */
-  boolean isExpired() {
-    return deadline() - listener.now() <= 0;
-  }
-
-  /**
-   * Returns whether the client has sent neither a confirmation nor a message. To be called by the
-   * event loop after it has dispatched all events.
-   */
-  boolean isSilent() {
-    RdmaConnection connection = made;
-    return mailbox.isEmpty()
-        && (connection == null || !(connection.hasReceived() || hasEndedWell(connection)));
-  }
-
-  /** Polls for messages, since the confirmation may be lost. Not under a lock. */
-  void drain() {
-    RdmaConnection connection = made;
-    if (connection != null) {
-      connection.drain();
-    }
-  }
-
-  /** Waits for the client's confirmation. To be called once. */
-  RdmaConnection confirmed() {
-    URI uri = listener.uri();
-    RdmaConnection connection = made;
-    if (connection == null) {
-      throw new IllegalStateException("the request was not accepted");
-    }
-    boolean done = false;
-    try {
-      awaitSign(uri, connection);
-      connection.handleEvents(mailbox);
-      done = true;
-      return connection;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri, "interrupted while accepting", e);
-    } finally {
-      if (!done) {
-        giveUp();
-      }
-    }
-  }
-
-  /** Closes the connection of a client that was accepted but not returned to the program. */
-  void dismiss() {
-    RdmaConnection connection = made;
-    if (connection == null) {
-      giveUp();
-    } else {
-      connection.close(Duration.ZERO);
-    }
-  }
-
   /** Releases an answered request and its resources. */
-  void giveUp() {
-    RdmaConnection connection = made;
-    if (connection != null) {
-      connection.abandon(
-          "the client disconnected before it confirmed the connection, or did not confirm in time");
+  private void giveUp() {
+    AcceptedClient client = made;
+    if (client != null) {
+      client.giveUp();
     } else if (resources != null) {
       resources.close();
     } else {
@@ -370,8 +266,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
-  private void make(RdmaConnectionResources resources, byte[] payload) {
+  private AcceptedClient make(RdmaConnectionResources resources, byte[] payload) {
     RdmaConnection connection;
+    AcceptedClient accepted;
     byte[] answer;
     try {
       resources.makeQueues(options, false);
@@ -381,13 +278,15 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       resources.makeSendMemory(
           RdmaOptions.sendMemoryForClient(options, agreement.peerMaxMessage()));
       connection = new RdmaConnection(localAddress(), resources, agreement, client, options);
-      made = connection;
+      accepted = new AcceptedClient(listener, rdmaContext, connection, mailbox);
+      made = accepted;
       resources.id().setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
       answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);
     } catch (VerbsException e) {
       throw outOfResources(e);
     }
     connection.start(() -> sendAcceptance(answer), options.get(RdmaOptions.MIN_RNR_TIMER));
+    return accepted;
   }
 
   private void sendAcceptance(byte[] answer) {
@@ -402,7 +301,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   private @Nullable ReceiveGroup group() {
     try {
-      return listener.group(id());
+      return listener.groups().group(id());
     } catch (VerbsException e) {
       throw outOfResources(e);
     }
@@ -418,46 +317,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     return RdmaFailures.of(listener.uri(), e);
   }
 
-  private static FerruleException gone(URI uri, @Nullable Throwable cause) {
+  /** Returns the exception for a client that has given up. */
+  static FerruleException gone(URI uri, @Nullable Throwable cause) {
     return new ConnectionClosedException(
         uri, true, "the client stopped waiting to be accepted", cause);
-  }
-
-  /**
-   * Returns whether either side has closed it. A close is a message, so the connection was open.
-   */
-  private static boolean hasEndedWell(RdmaConnection connection) {
-    return connection.hasEnded() && connection.failure() == null;
-  }
-
-  /**
-   * Waits for the client's confirmation, a message, or the end of the connection, which the
-   * receiver of all connections may have found before. Whatever arrived in time counts, even if
-   * this method is called later or the event loop was not scheduled since.
-   */
-  private void awaitSign(URI uri, RdmaConnection connection) throws InterruptedException {
-    CmEvent event = mailbox.next(0);
-    while (event == null && !connection.hasEnded() && !connection.hasReceived()) {
-      long left = deadline() - listener.now(); // read before polling
-      event = left > 0 ? mailbox.next(Math.min(left, SIGN_CHECK_NANOS)) : mailbox.last(rdmaContext);
-      if (event == null) {
-        connection.drain(); // the confirmation may be lost although messages have arrived
-        if (left <= 0 && !connection.hasEnded() && !connection.hasReceived()) {
-          throw new OperationTimeoutException(
-              uri, "accept timed out: the client did not confirm the connection", null);
-        }
-      }
-    }
-    if (event == null ? !connection.hasEnded() : isAlive(event, connection)) {
-      connection.onConfirmed();
-    } else if (!hasEndedWell(connection)) {
-      throw gone(uri, connection.failure());
-    }
-  }
-
-  /** Messages confirm a connection as well, but the connection manager does not see them. */
-  private static boolean isAlive(CmEvent event, RdmaConnection connection) {
-    return event.type() == CmEvent.Type.ESTABLISHED
-        || (event.type() == CmEvent.Type.UNREACHABLE && connection.hasReceived());
   }
 }

@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.AddressInUseException;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
@@ -11,14 +12,19 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.verbs.VerbsException;
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
 
 /** Converts a {@link VerbsException} to an exception of the API, with the address. */
 final class RdmaFailures {
 
   private RdmaFailures() {}
 
-  /** Opens a descriptor for the readiness of a connection or listener. */
-  static ReadinessDescriptor.Event openEvent(URI uri) {
+  /** Returns the readiness of a connection or listener; null if its options request none. */
+  static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
+    return ReadinessDescriptor.ifRequested(options, uri, () -> openEvent(uri));
+  }
+
+  private static ReadinessDescriptor.Event openEvent(URI uri) {
     try {
       EventDescriptor event = new EventDescriptor();
       return new ReadinessDescriptor.Event(event.number(), event::setReadable, event::close);

@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
@@ -10,11 +11,8 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.connection.RdmaConnectionRequest.Objection;
 import dev.ferrule.rdma.context.RdmaAddress;
 import dev.ferrule.rdma.context.RdmaContext;
-import dev.ferrule.rdma.context.SharedDevice;
-import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.support.AbstractListener;
 import dev.ferrule.support.Deadlines;
-import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
@@ -24,10 +22,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -49,9 +45,6 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
    */
   private static final int MAX_CONFIRMING = 16;
 
-  /** The time after which other clients are accepted although an accepted one has not confirmed. */
-  static final long OVERDUE_NANOS = 100_000_000;
-
   private final RdmaProtocol protocol;
   private final RdmaAddress address;
   private final ConnectionOptions options;
@@ -61,14 +54,12 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private final Runnable tick = this::tick;
 
   private final LongSupplier clock; // of the confirmations
-  private final Map<SharedDevice, ReceiveGroup> groups = new HashMap<>(); // guarded by itself
-  private volatile ReceiveQueue[] commonQueues = {}; // of the groups
-  private @Nullable ListenerReceiver receiver; // guarded by groups
+  private final ReceiveGroups groups;
 
   // All of these are guarded by this.
   private final ArrayDeque<RdmaConnectionRequest> waiting = new ArrayDeque<>();
   private final Set<RdmaConnectionRequest> unanswered = new LinkedHashSet<>();
-  private final ArrayDeque<RdmaConnectionRequest> confirming = new ArrayDeque<>(); // accepted
+  private final ArrayDeque<AcceptedClient> confirming = new ArrayDeque<>();
   private int accepting; // the number of threads in accept
   private boolean closed;
   private boolean deviceGone;
@@ -79,11 +70,12 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       ConnectionOptions options,
       RdmaContext rdmaContext,
       LongSupplier clock) {
-    super(options, readiness(requested.uri(), options));
+    super(options, RdmaFailures.readiness(requested.uri(), options));
     this.clock = clock;
     this.protocol = protocol;
     this.options = options;
     this.rdmaContext = rdmaContext;
+    this.groups = new ReceiveGroups(this, protocol, rdmaContext, options);
     this.backlog = options.get(StandardOptions.BACKLOG);
     InetSocketAddress where = requested.resolve();
     this.id = rdmaContext.createId(this::onEvent);
@@ -106,10 +98,6 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         rdmaContext.destroy(id);
       }
     }
-  }
-
-  private static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
-    return ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
   }
 
   static RdmaListener listen(
@@ -185,71 +173,13 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     request.refuse(objection);
   }
 
-  /**
-   * Returns the resources shared by the connections on a device, retained for the caller; null if
-   * there are none. They are created for the first client, since the device is not known before.
-   */
-  @Nullable ReceiveGroup group(CmId client) {
-    if (!protocol.sharesReceives(options) && !isSingleReceiver()) {
-      return null;
-    }
-    SharedDevice device = rdmaContext.device(client);
-    synchronized (groups) {
-      if (isClosed()) {
-        throw closedException();
-      }
-      ReceiveGroup group = groups.get(device);
-      if (group == null) {
-        group = new ReceiveGroup(protocol, rdmaContext, device, options);
-        groups.put(device, group);
-        findCommonQueues();
-        ListenerReceiver known = receiver;
-        if (known != null) {
-          group.collect(known.multiplexer());
-          known.wake(); // to poll its queue as well
-        }
-      }
-      group.retain();
-      return group;
-    }
-  }
-
-  private boolean isSingleReceiver() {
-    return RdmaOptions.isOn(options, RdmaOptions.SINGLE_RECEIVER);
+  ReceiveGroups groups() {
+    return groups;
   }
 
   @Override
   public Receiver receiver() {
-    if (!isSingleReceiver()) {
-      throw new IllegalStateException(
-          "only a listener with the option singleReceiver=on receives for all its connections");
-    }
-    synchronized (groups) {
-      ListenerReceiver known = receiver;
-      if (known == null) {
-        ListenerReceiver made = new ListenerReceiver(this, options.get(StandardOptions.WAIT));
-        ReadinessDescriptor descriptor = ownReadiness();
-        if (descriptor != null) {
-          made.receiver().showMessages(descriptor);
-        }
-        groups.values().forEach(group -> group.collect(made.multiplexer()));
-        receiver = made;
-        known = made;
-      }
-      return known.receiver().checked();
-    }
-  }
-
-  private void findCommonQueues() {
-    commonQueues = groups.values().stream().map(ReceiveGroup::queue).toArray(ReceiveQueue[]::new);
-  }
-
-  /**
-   * Returns the queues that the connections share, one for each device. The caller must not modify
-   * the array.
-   */
-  ReceiveQueue[] commonQueues() {
-    return commonQueues;
+    return groups.receiver(ownReadiness());
   }
 
   /** Removes a request that is answered or whose client is gone. */
@@ -260,6 +190,11 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   synchronized boolean isClosed() {
     return closed;
+  }
+
+  /** Returns the exception to throw then. */
+  ConnectionClosedException closed() {
+    return closedException();
   }
 
   RdmaAddress address() {
@@ -273,13 +208,13 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   @Override
   protected synchronized boolean hasClient() {
-    return !waiting.isEmpty() || confirming.stream().anyMatch(RdmaConnectionRequest::isDecided);
+    return !waiting.isEmpty() || confirming.stream().anyMatch(AcceptedClient::isDecided);
   }
 
   @Override
   protected @Nullable RdmaConnectionRequest awaitRequest(long deadline)
       throws InterruptedException {
-    return await(false, deadline);
+    return await(waiting::poll, false, deadline);
   }
 
   /**
@@ -292,15 +227,14 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     countAccepting(1);
     try {
       while (true) {
-        RdmaConnectionRequest request = await(true, deadline);
-        if (request == null) {
+        Supplier<@Nullable Connection> step = await(this::nextStep, true, deadline);
+        if (step == null) {
           return null;
         }
-        if (request.isAccepted()) {
-          return request.confirmed();
+        Connection connection = step.get();
+        if (connection != null) {
+          return connection;
         }
-        request.answer(new byte[0]);
-        addConfirming(request);
       }
     } finally {
       countAccepting(-1);
@@ -313,17 +247,23 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Returns a request that has confirmed or failed to, or else one to accept. Under the listener's
-   * lock.
+   * Returns the next step of an accept: to return a client that has confirmed or failed to, or else
+   * to accept one. The lock of this is held here, but not during the step.
    */
-  private @Nullable RdmaConnectionRequest nextToAccept() {
-    for (RdmaConnectionRequest request : confirming) {
-      if (request.isDecided()) {
-        confirming.remove(request);
-        return request;
+  private @Nullable Supplier<@Nullable Connection> nextStep() {
+    for (AcceptedClient client : confirming) {
+      if (client.isDecided()) {
+        confirming.remove(client);
+        return client::confirmed;
       }
     }
-    return mayAcceptMore() ? waiting.poll() : null;
+    RdmaConnectionRequest request = mayAcceptMore() ? waiting.poll() : null;
+    return request == null
+        ? null
+        : () -> {
+          addConfirming(request.answer(new byte[0]));
+          return null;
+        };
   }
 
   /**
@@ -333,9 +273,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private boolean mayAcceptMore() {
     long now = now();
     if (confirming.size() >= MAX_CONFIRMING && !waiting.isEmpty()) {
-      confirming.forEach(RdmaConnectionRequest::shortenTimeout);
+      confirming.forEach(AcceptedClient::shortenTimeout);
     }
-    long fresh = confirming.stream().filter(request -> request.overdueAt() - now > 0).count();
+    long fresh = confirming.stream().filter(client -> client.overdueAt() - now > 0).count();
     return fresh < accepting && confirming.size() < MAX_CONFIRMING;
   }
 
@@ -344,22 +284,25 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     return clock.getAsLong();
   }
 
-  private void addConfirming(RdmaConnectionRequest request) {
+  private void addConfirming(AcceptedClient client) {
     synchronized (this) {
       if (!closed) {
-        confirming.add(request);
+        confirming.add(client);
         return;
       }
     }
-    request.dismiss();
-    throw closedException();
+    client.dismiss();
+    throw closed();
   }
 
-  /** Waits for a waiting request or, for accept, for the next request to accept or return. */
-  private synchronized @Nullable RdmaConnectionRequest await(boolean forAccept, long deadline)
-      throws InterruptedException {
+  /**
+   * Waits until {@code client} finds one, which it looks for under the lock of this; returns null
+   * after the deadline.
+   */
+  private synchronized <T> @Nullable T await(
+      Supplier<@Nullable T> client, boolean forAccept, long deadline) throws InterruptedException {
     while (!closed) {
-      RdmaConnectionRequest next = forAccept ? nextToAccept() : waiting.poll();
+      T next = client.get();
       if (next != null) {
         return next;
       }
@@ -371,70 +314,68 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       if (nanos <= 0) {
         return null;
       }
-      RdmaConnectionRequest oldest = confirming.peek();
+      AcceptedClient oldest = confirming.peek();
       if (forAccept && oldest != null) {
         // wake up when its time is over, which causes no event, or when others may be accepted
-        nanos = Math.min(nanos, Math.clamp(oldest.deadline() - now(), 1, OVERDUE_NANOS));
+        nanos =
+            Math.min(nanos, Math.clamp(oldest.deadline() - now(), 1, AcceptedClient.OVERDUE_NANOS));
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanos);
     }
-    throw closedException();
+    throw closed();
   }
 
   /**
-   * Called on an event of an accepted client. Releases it if it has disconnected: the next accept
-   * may be a long time away.
+   * Called on an event of a client, by the event loop.
+   *
+   * @param gone the client if it was accepted and has disconnected, to be released, as the next
+   *     accept may be a long time away; else null
    */
-  void onClientEvent(RdmaConnectionRequest client, boolean hasGivenUp) {
+  void onClientEvent(@Nullable AcceptedClient gone) {
     synchronized (this) {
       notifyAll();
       onClient();
-      if (!hasGivenUp || !confirming.remove(client)) {
+      if (gone == null || !confirming.remove(gone)) {
         return;
       }
     }
-    client.giveUp();
+    gone.giveUp();
   }
 
   /**
    * Releases clients whose disconnection caused no event here: the next accept may be a long time
    * away. Called on each tick of the event loop.
    */
-  private void giveUpSilent() throws InterruptedException {
-    List<RdmaConnectionRequest> overdue;
-    List<RdmaConnectionRequest> silent;
+  private void tick() {
+    List<AcceptedClient> overdue;
+    List<AcceptedClient> silent;
     synchronized (this) {
       long now = now();
-      overdue = confirming.stream().filter(request -> request.overdueAt() - now <= 0).toList();
-      silent = overdue.stream().filter(RdmaConnectionRequest::isExpired).toList();
+      overdue = confirming.stream().filter(client -> client.overdueAt() - now <= 0).toList();
+      silent = overdue.stream().filter(AcceptedClient::isExpired).toList();
     }
     if (overdue.isEmpty()) {
       return;
     }
     // events that arrived in time count, even if this thread was not scheduled since
-    rdmaContext.takeWaitingEvents();
-    overdue.forEach(RdmaConnectionRequest::drain);
+    try {
+      rdmaContext.takeWaitingEvents();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    overdue.forEach(AcceptedClient::drain);
     synchronized (this) {
       silent =
-          silent.stream()
-              .filter(request -> request.isSilent() && confirming.remove(request))
-              .toList();
+          silent.stream().filter(client -> client.isSilent() && confirming.remove(client)).toList();
       notifyAll(); // one of them may have confirmed
       onClient();
     }
-    silent.forEach(RdmaConnectionRequest::giveUp);
-  }
-
-  private void tick() {
-    try {
-      giveUpSilent();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    silent.forEach(AcceptedClient::giveUp);
   }
 
   /** Closes connections concurrently, as closing waits for each peer. */
-  private static void dismiss(List<RdmaConnectionRequest> clients) {
+  private static void dismiss(List<AcceptedClient> clients) {
     List<Thread> threads =
         clients.stream()
             .map(client ->
@@ -446,7 +387,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   @Override
   public void close() {
     List<RdmaConnectionRequest> left;
-    List<RdmaConnectionRequest> unconfirmed;
+    List<AcceptedClient> unconfirmed;
     synchronized (this) {
       if (closed) {
         return;
@@ -462,14 +403,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     rdmaContext.removeTick(tick);
     left.forEach(request -> request.refuse(new Objection(Hello.Kind.REFUSE, CLOSED)));
     dismiss(unconfirmed);
-    synchronized (groups) {
-      groups.values().forEach(ReceiveGroup::release);
-      groups.clear();
-      findCommonQueues();
-      if (receiver != null) {
-        receiver.close();
-      }
-    }
+    groups.close();
     rdmaContext.destroy(id);
     rdmaContext.release();
     closeReadiness();

@@ -141,12 +141,13 @@ class RequestPatienceTest {
     try (RdmaListener listener = provider.listen("?connectTimeout=7s")) {
       bringClient();
       RdmaConnectionRequest request = (RdmaConnectionRequest) listener.nextRequest(PATIENCE);
-      try (Connection connection = request.accept()) {
+      AcceptedClient client = request.answer(new byte[0]);
+      try (Connection connection = client.confirmed()) {
         expectOpen(connection);
-        assertThat(Duration.ofNanos(request.deadline() - sentAt.get()))
+        assertThat(Duration.ofNanos(client.deadline() - sentAt.get()))
             .isGreaterThanOrEqualTo(Duration.ofSeconds(7));
-        assertThat(request.overdueAt() - sentAt.get())
-            .isGreaterThanOrEqualTo(RdmaListener.OVERDUE_NANOS);
+        assertThat(client.overdueAt() - sentAt.get())
+            .isGreaterThanOrEqualTo(AcceptedClient.OVERDUE_NANOS);
       }
     }
   }
@@ -187,9 +188,9 @@ class RequestPatienceTest {
         while (silent.size() < accepted) { // the event loop may not have taken the request yet
           expectNone(listener);
         }
-        now.addAndGet(RdmaListener.OVERDUE_NANOS);
+        now.addAndGet(AcceptedClient.OVERDUE_NANOS);
       }
-      now.set(RdmaConnectionRequest.SHORT_CONFIRM_NANOS - 1); // after the first was accepted
+      now.set(AcceptedClient.SHORT_CONFIRM_NANOS - 1); // after the first was accepted
       expectNone(listener);
       now.incrementAndGet();
       try (Connection connection = listener.accept(PATIENCE)) {
