@@ -2,7 +2,6 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.FerruleException;
-import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveMultiplexer;
@@ -119,11 +118,6 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   @Override
   public FerruleException end() {
     return listener.closed();
-  }
-
-  @Override
-  public FerruleException interrupted(String doing) {
-    return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.ferrule.ConnectionCounters;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
-import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.Readiness;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -357,11 +356,6 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   /** Returns how long to wait for the peer when a resource is released. */
   long patienceNanos() {
     return Math.max(closeTimeout.toNanos(), ConnectionCloser.PATIENCE_NANOS);
-  }
-
-  @Override
-  public FerruleException interrupted(String doing) {
-    return new OperationInterruptedException(uri, "interrupted while waiting to " + doing, null);
   }
 
   @Override

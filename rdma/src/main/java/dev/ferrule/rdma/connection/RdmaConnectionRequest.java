@@ -62,7 +62,6 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   // Used by the accepting thread.
   private @Nullable RdmaConnectionResources resources;
   private boolean acceptanceSent;
-  private boolean rejected;
   private volatile @Nullable AcceptedClient made; // also read by the event loop
 
   RdmaConnectionRequest(
@@ -215,14 +214,14 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     boolean done = false;
     try {
       RdmaConnectionResources parts =
-          new RdmaConnectionResources(protocol, rdmaContext, id(), group());
+          new RdmaConnectionResources(protocol, rdmaContext, id(), listener.groups().group(id()));
       resources = parts;
       AcceptedClient client = make(parts, payload);
       client.startTimeout(options.get(RdmaOptions.CONNECT_TIMEOUT));
       done = true;
       return client;
     } catch (VerbsException e) {
-      throw RdmaFailures.of(listener.uri(), e);
+      throw acceptanceSent ? RdmaFailures.of(listener.uri(), e) : outOfResources(e);
     } catch (OutOfMemoryError e) {
       FerruleException failure = RdmaFailures.of(listener.uri(), e);
       turnAway(Hello.Kind.NO_ROOM, failure);
@@ -239,19 +238,26 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   /** Rejects the client, unless the acceptance is already sent or the client is gone. */
   private void turnAway(Hello.Kind kind, Throwable failure) {
-    CmId client = id();
-    if (!acceptanceSent && !rejected && client.isAcceptable()) {
-      reject(client, kind, failure);
+    if (!acceptanceSent && id().isAcceptable()) {
+      reject(kind, failure);
     }
   }
 
-  private void reject(CmId client, Hello.Kind kind, Throwable failure) {
-    rejected = true;
+  private void reject(Hello.Kind kind, Throwable failure) {
     try {
-      client.reject(Handshake.refusal(protocol, kind, Objection.reason(failure)));
+      id().reject(Handshake.refusal(protocol, kind, Objection.reason(failure)));
     } catch (VerbsException e) {
       failure.addSuppressed(e); // the client has disconnected meanwhile
     }
+  }
+
+  /** Rejects the client because a resource is exhausted; returns the exception for the program. */
+  private FerruleException outOfResources(VerbsException e) {
+    if (!id().isAcceptable()) {
+      return gone(listener.uri(), e);
+    }
+    reject(Hello.Kind.NO_ROOM, e);
+    return RdmaFailures.of(listener.uri(), e);
   }
 
   /** Releases an answered request and its resources. */
@@ -267,24 +273,16 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   private AcceptedClient make(RdmaConnectionResources resources, byte[] payload) {
-    RdmaConnection connection;
-    AcceptedClient accepted;
-    byte[] answer;
-    try {
-      resources.makeQueues(options, false);
-      ReceiveSide side = resources.receiveSide();
-      Hello client = protocol.hasHandshake(options) ? hello.orElseThrow() : null;
-      Agreement agreement = side.agree(client);
-      resources.makeSendMemory(
-          RdmaOptions.sendMemoryForClient(options, agreement.peerMaxMessage()));
-      connection = new RdmaConnection(localAddress(), resources, agreement, client, options);
-      accepted = new AcceptedClient(listener, rdmaContext, connection, mailbox);
-      made = accepted;
-      resources.id().setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
-      answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);
-    } catch (VerbsException e) {
-      throw outOfResources(e);
-    }
+    resources.makeQueues(options, false);
+    Hello client = protocol.hasHandshake(options) ? hello.orElseThrow() : null;
+    Agreement agreement = resources.receiveSide().agree(client);
+    resources.makeSendMemory(RdmaOptions.sendMemoryForClient(options, agreement.peerMaxMessage()));
+    RdmaConnection connection =
+        new RdmaConnection(localAddress(), resources, agreement, client, options);
+    AcceptedClient accepted = new AcceptedClient(listener, rdmaContext, connection, mailbox);
+    made = accepted;
+    resources.id().setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
+    byte[] answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);
     connection.start(() -> sendAcceptance(answer), options.get(RdmaOptions.MIN_RNR_TIMER));
     return accepted;
   }
@@ -297,24 +295,6 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     } catch (VerbsException e) {
       throw outOfResources(e);
     }
-  }
-
-  private @Nullable ReceiveGroup group() {
-    try {
-      return listener.groups().group(id());
-    } catch (VerbsException e) {
-      throw outOfResources(e);
-    }
-  }
-
-  /** Rejects the client because a resource is exhausted; returns the exception for the program. */
-  private FerruleException outOfResources(VerbsException e) {
-    CmId client = id();
-    if (!client.isAcceptable()) {
-      return gone(listener.uri(), e);
-    }
-    reject(client, Hello.Kind.NO_ROOM, e);
-    return RdmaFailures.of(listener.uri(), e);
   }
 
   /** Returns the exception for a client that has given up. */

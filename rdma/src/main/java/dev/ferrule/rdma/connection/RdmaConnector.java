@@ -68,20 +68,16 @@ final class RdmaConnector {
       throws InterruptedException {
     RdmaContext rdmaContext = RdmaContext.retain(library);
     CmId id;
-    boolean made = false;
     try {
       id = rdmaContext.createId(mailbox);
-      made = true;
-    } finally {
-      if (!made) {
-        rdmaContext.release();
-      }
+    } catch (Throwable e) {
+      rdmaContext.release();
+      throw e;
     }
     ConnectTimeLeft patience = new ConnectTimeLeft(mailbox, rdmaContext, options);
     RdmaConnectionResources resources =
         new RdmaConnectionResources(protocol, rdmaContext, id, null);
     RdmaConnection connection;
-    boolean done = false;
     try {
       id.resolveAddress(peer, patience.millisLeft());
       expect(patience, CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
@@ -99,11 +95,9 @@ final class RdmaConnector {
               "connect timed out: the listener has not accepted within connectTimeout (raise it, or"
                   + " call accept() more often at the listener)");
       connection = make(resources, answer);
-      done = true;
-    } finally {
-      if (!done) {
-        resources.close();
-      }
+    } catch (Throwable e) {
+      resources.close();
+      throw e;
     }
     start(connection); // the connection owns the resources from here on
     return connection;
@@ -121,15 +115,12 @@ final class RdmaConnector {
    * on.
    */
   private void start(RdmaConnection connection) {
-    boolean done = false;
     try {
       connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
       connection.handleEvents(mailbox);
-      done = true;
-    } finally {
-      if (!done) {
-        connection.abandon("the connection could not be completed");
-      }
+    } catch (Throwable e) {
+      connection.abandon("the connection could not be completed");
+      throw e;
     }
   }
 

@@ -79,7 +79,6 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     this.backlog = options.get(StandardOptions.BACKLOG);
     InetSocketAddress where = requested.resolve();
     this.id = rdmaContext.createId(this::onEvent);
-    boolean done = false;
     try {
       id.bind(where);
       if (id.context().isEmpty() && !where.getAddress().isAnyLocalAddress()) {
@@ -92,20 +91,17 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       this.address = requested.withPort(id.port()); // before the first connect request
       id.listen(backlog);
       rdmaContext.addTick(tick);
-      done = true;
-    } finally {
-      if (!done) {
-        rdmaContext.destroy(id);
-      }
+    } catch (Throwable e) {
+      rdmaContext.destroy(id);
+      throw e;
     }
   }
 
-  static RdmaListener listen(
-      RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
-    return listen(protocol, library, uri, options, System::nanoTime);
-  }
-
-  /** For tests: with a clock for the time that accepted clients have to confirm. */
+  /**
+   * Starts to listen.
+   *
+   * @param clock the clock for the time that accepted clients have to confirm, in nanoseconds
+   */
   static RdmaListener listen(
       RdmaProtocol protocol,
       Supplier<VerbsLibrary> library,
@@ -113,19 +109,16 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       ConnectionOptions options,
       LongSupplier clock) {
     RdmaAddress address = RdmaAddress.parse(uri);
-    boolean done = false;
-    RdmaContext rdmaContext = null;
     try {
-      rdmaContext = RdmaContext.retain(library.get());
-      RdmaListener listener = new RdmaListener(protocol, address, options, rdmaContext, clock);
-      done = true;
-      return listener;
+      RdmaContext rdmaContext = RdmaContext.retain(library.get());
+      try {
+        return new RdmaListener(protocol, address, options, rdmaContext, clock);
+      } catch (Throwable e) {
+        rdmaContext.release();
+        throw e;
+      }
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri, e);
-    } finally {
-      if (!done && rdmaContext != null) {
-        rdmaContext.release();
-      }
     }
   }
 

@@ -55,7 +55,7 @@ public abstract class RdmaProvider implements ConnectionProvider {
   public final Listener listen(URI address, ConnectionOptions options) {
     ConnectionOptions resolved = options.resolve(address, options());
     try {
-      return RdmaListener.listen(protocol, library, address, resolved);
+      return RdmaListener.listen(protocol, library, address, resolved, System::nanoTime);
     } catch (FerruleException e) {
       throw explained(address, e);
     }

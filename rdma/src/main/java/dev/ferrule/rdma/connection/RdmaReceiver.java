@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
@@ -49,7 +50,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
     FerruleException end();
 
     /** Returns the exception to throw when the waiting thread is interrupted. */
-    FerruleException interrupted(String doing);
+    default FerruleException interrupted(String doing) {
+      return new OperationInterruptedException(
+          uri(), "interrupted while waiting to " + doing, null);
+    }
 
     /** Makes freed buffer space available to peers that cannot send without it. */
     void serveStarvingPeers();

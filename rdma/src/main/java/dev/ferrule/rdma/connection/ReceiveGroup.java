@@ -50,7 +50,6 @@ final class ReceiveGroup {
     this.rdmaContext = rdmaContext;
     this.device = device;
     rdmaContext.retainMore();
-    boolean done = false;
     try {
       if (protocol.sharesReceives(options)) {
         SharedReceiveSide made = protocol.shareReceives(device, arena, options);
@@ -60,11 +59,9 @@ final class ReceiveGroup {
         freeCompletions = Math.min(COMMON_COMPLETIONS, device.attributes().maxCompletions());
         makeCommonQueue(freeCompletions, options.get(RdmaOptions.POLL_BATCH));
       }
-      done = true;
-    } finally {
-      if (!done) {
-        release();
-      }
+    } catch (Throwable e) {
+      release();
+      throw e;
     }
   }
 

@@ -41,28 +41,22 @@ public final class RdmaContext {
   private RdmaContext(VerbsLibrary library) {
     this.library = library;
     this.channel = EventChannel.create(library);
-    boolean done = false;
     try {
       this.loop = startLoop();
-      done = true;
-    } finally {
-      if (!done) {
-        Cleanup.close(channel);
-      }
+    } catch (Throwable e) {
+      Cleanup.close(channel);
+      throw e;
     }
   }
 
   private EventLoop startLoop() {
     EventLoop started = new EventLoop("ferrule-rdma");
-    boolean done = false;
     try {
       started.add(channel.descriptor(), this::takeCmEvents);
-      done = true;
       return started;
-    } finally {
-      if (!done) {
-        started.close();
-      }
+    } catch (Throwable e) {
+      started.close();
+      throw e;
     }
   }
 
@@ -213,22 +207,18 @@ public final class RdmaContext {
 
   private SharedDevice open(VerbsContext context) {
     SharedDevice device = new SharedDevice(context);
-    boolean done = false;
     try {
       long completions = loop.add(device.channel().descriptor(), device::takeCompletionEvents);
       try {
         loop.add(context.asyncDescriptor(), device::takeAsyncEvents);
-        done = true;
-      } finally {
-        if (!done) {
-          loop.remove(completions);
-        }
+      } catch (Throwable e) {
+        loop.remove(completions);
+        throw e;
       }
       return device;
-    } finally {
-      if (!done) {
-        device.close();
-      }
+    } catch (Throwable e) {
+      device.close();
+      throw e;
     }
   }
 

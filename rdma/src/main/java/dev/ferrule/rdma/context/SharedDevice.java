@@ -42,14 +42,11 @@ public final class SharedDevice {
     this.context = context;
     this.attributes = context.attributes();
     this.domain = context.allocateProtectionDomain();
-    boolean done = false;
     try {
       this.channel = context.createCompletionChannel();
-      done = true;
-    } finally {
-      if (!done) {
-        domain.close();
-      }
+    } catch (Throwable e) {
+      domain.close();
+      throw e;
     }
   }
 

@@ -94,15 +94,11 @@ public final class NativeMemory {
    * @return the region
    */
   public static MemoryRegion registered(MemorySegment memory, Supplier<MemoryRegion> register) {
-    boolean done = false;
     try {
-      MemoryRegion region = register.get();
-      done = true;
-      return region;
-    } finally {
-      if (!done) {
-        discard(memory);
-      }
+      return register.get();
+    } catch (Throwable e) {
+      discard(memory);
+      throw e;
     }
   }
 

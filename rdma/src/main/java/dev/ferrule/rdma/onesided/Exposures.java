@@ -105,19 +105,18 @@ public final class Exposures {
       return null;
     }
     MemoryRegion region = memory.byteSize() == 0 ? null : register(memory, rights);
-    boolean announced = false;
     try {
       int remoteKey = region == null ? 0 : region.remoteKey();
       RmaKey key = new RmaKey(id, generation(), memory.byteSize(), rights, remoteKey);
       announce(key, ProtectionDomain.firstByte(memory));
       Exposure exposure = new Exposure(this, key, memory, region);
       exposures[id] = exposure;
-      announced = true;
       return exposure;
-    } finally {
-      if (!announced && region != null) {
+    } catch (Throwable e) {
+      if (region != null) {
         region.close();
       }
+      throw e;
     }
   }
 

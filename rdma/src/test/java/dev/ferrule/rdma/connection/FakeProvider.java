@@ -61,7 +61,7 @@ final class FakeProvider implements RdmaProtocol {
   }
 
   RdmaListener listen(String query) {
-    return RdmaListener.listen(this, this::library, ADDRESS, options(query));
+    return listen(query, System::nanoTime);
   }
 
   /** Listens with a clock for the time that accepted clients have to confirm. */
