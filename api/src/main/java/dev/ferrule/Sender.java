@@ -44,12 +44,14 @@ import org.jspecify.annotations.Nullable;
  * claims. Between Senders there is none: send by one of them what must stay in order. Several
  * regions may be claimed at once. A claim reserves all that its send needs, which never waits.
  *
- * <p><b>Batches:</b> {@link #stage(MemorySegment)} and {@link #stage(SendRegion)} prepare a
- * message; {@link #flush} sends all staged messages together. This costs less than sending them one
- * by one: one doorbell over RDMA, one check for a sleeping peer over shared memory. {@code send},
- * {@code sendAsync} and {@code await} of a staged message flush too, as do a {@code claim} and the
- * {@code stage} of a copy before they wait for space, and {@code tryClaim} before it returns null.
- * Messages that are not flushed when the connection is closed are not sent.
+ * <p><b>Batches:</b> each {@code stage} method prepares a message: a {@linkplain #stage(SendRegion)
+ * claimed region}, a {@linkplain #stage(MemorySegment) copy}, or bytes in {@linkplain
+ * #stage(RegisteredMemory, long, int) registered memory}, also {@linkplain #stage(MemorySegment,
+ * RegisteredMemory, long, int) with a header}. {@link #flush} sends all staged messages together.
+ * This costs less than sending them one by one: one doorbell over RDMA, one check for a sleeping
+ * peer over shared memory. {@code send}, {@code sendAsync} and {@code await} of a staged message
+ * flush too, as do {@code claim} and {@code stage} before they wait for space, and {@code tryClaim}
+ * before it returns null. Messages that are not flushed when the connection is closed are not sent.
  *
  * <p><b>Back pressure:</b> when the peer receives more slowly than this side sends, {@link
  * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.

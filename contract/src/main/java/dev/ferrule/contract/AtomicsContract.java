@@ -402,14 +402,7 @@ public abstract class AtomicsContract extends Contract {
   void nothingIsChangedAfterARevocationDuringOperations() {
     for (int round = 0; round < 10; round++) {
       Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
-      Background<Boolean> adding =
-          inBackground(
-              "adder",
-              () -> {
-                assertThatThrownBy(() -> addAgainAndAgain(access))
-                    .isInstanceOf(RemoteAccessException.class);
-              });
-      awaitAdded(access);
+      Background<Boolean> adding = startAdding(access, RemoteAccessException.class);
 
       access.exposed.close();
       long atTheEnd = word(access.theirs, 0);
@@ -419,8 +412,16 @@ public abstract class AtomicsContract extends Contract {
     }
   }
 
-  private static void awaitAdded(Attachment access) {
+  /** Starts a thread that adds until it gets one of the exceptions; returns once it has added. */
+  private Background<Boolean> startAdding(Attachment access, Class<?>... expected) {
+    Background<Boolean> adding =
+        inBackground(
+            "adder",
+            () -> {
+              assertThatThrownBy(() -> addAgainAndAgain(access)).isInstanceOfAny(expected);
+            });
     eventually("something was added", () -> word(access.theirs, 0) != 0);
+    return adding;
   }
 
   private static void addAgainAndAgain(Attachment access) {
@@ -451,13 +452,7 @@ public abstract class AtomicsContract extends Contract {
     for (int round = 0; round < 10; round++) {
       Attachment access = new Attachment(Kind.PROGRAM, RmaRight.ATOMIC);
       Background<Boolean> adding =
-          inBackground(
-              "adder",
-              () -> {
-                assertThatThrownBy(() -> addAgainAndAgain(access))
-                    .isInstanceOfAny(ConnectionClosedException.class, IllegalStateException.class);
-              });
-      awaitAdded(access);
+          startAdding(access, ConnectionClosedException.class, IllegalStateException.class);
 
       (round % 2 == 0 ? access.pair.server() : access.pair.client()).close();
 

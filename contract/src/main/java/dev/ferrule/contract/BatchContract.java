@@ -227,11 +227,8 @@ public abstract class BatchContract extends Contract {
               add(pair, 0, messages);
               pair.client().sender().flush();
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), STREAM)
+        .receiveAll(messages, NumberedReceiver.Way.RECEIVE, sending);
   }
 
   @Test
@@ -284,11 +281,8 @@ public abstract class BatchContract extends Contract {
               }
               pair.client().sender().flush();
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), stream)
+        .receiveAll(messages, NumberedReceiver.Way.RECEIVE, sending);
   }
 
   @Test
@@ -305,11 +299,8 @@ public abstract class BatchContract extends Contract {
               }
               pair.client().sender().flush();
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.POLL);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), STREAM)
+        .receiveAll(messages, NumberedReceiver.Way.POLL, sending);
   }
 
   @Test
@@ -488,11 +479,8 @@ public abstract class BatchContract extends Contract {
                 pair.client().sender().flush();
               }
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.POLL);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), STREAM)
+        .receiveAll(messages, NumberedReceiver.Way.POLL, sending);
   }
 
   @Test

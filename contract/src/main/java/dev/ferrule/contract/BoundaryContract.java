@@ -82,11 +82,8 @@ public abstract class BoundaryContract extends Contract {
               }
               pair.client().sender().flush();
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), stream)
+        .receiveAll(messages, NumberedReceiver.Way.RECEIVE, sending);
   }
 
   @ParameterizedTest
@@ -114,11 +111,8 @@ public abstract class BoundaryContract extends Contract {
               }
               pair.client().sender().flush();
             });
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), stream)
+        .receiveAll(messages, NumberedReceiver.Way.RECEIVE, sending);
   }
 
   @Test

@@ -53,11 +53,8 @@ public abstract class MessagingContract extends Contract {
 
     Background<Boolean> sending =
         inBackground("sender", () -> send(pair.client(), stream, messages));
-    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
-    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-
-    sending.result();
-    receiver.expectNoMore();
+    new NumberedReceiver(pair.server(), stream)
+        .receiveAll(messages, NumberedReceiver.Way.RECEIVE, sending);
   }
 
   /** Otherwise both threads would get the same message. */

@@ -58,6 +58,16 @@ final class NumberedReceiver {
     }
   }
 
+  /**
+   * Waits until the given number of messages has arrived in total, and their sender has ended;
+   * checks that no further message arrives.
+   */
+  void receiveAll(long count, Way way, Background<?> sending) {
+    receiveUpTo(count, way);
+    sending.result();
+    expectNoMore();
+  }
+
   /** Receives the messages that have arrived, without waiting; returns how many. */
   int poll(int limit) {
     return receiver.poll(handler, limit);

@@ -36,6 +36,11 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
       new ConcurrentSkipListMap<>();
   private long lastId;
 
+  // The operands of the atomic operation that begins; by the using thread.
+  private boolean swaps;
+  private long operand;
+  private long desired;
+
   /** Creates remote memory access. */
   protected AbstractRma() {}
 
@@ -69,7 +74,8 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
 
   /**
    * Starts an operation, or performs it entirely. The ranges are within both pieces of memory, and
-   * the handle permits the access.
+   * the handle permits the access. An atomic operation is on aligned words; its operands are {@link
+   * #swaps}, {@link #operand} and {@link #desired}, and the local word gets the previous value.
    *
    * @param right the kind of access
    * @param local the memory on this side
@@ -91,29 +97,20 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
    */
   protected void checkAtomics() {}
 
-  /**
-   * Starts an atomic operation, or performs it entirely. Both words are within their memory and
-   * aligned, and the handle permits the access.
-   *
-   * @param swap true to compare and swap, false to add
-   * @param local gets the previous value
-   * @param localOffset the offset in the local memory, in bytes
-   * @param remote the peer's memory
-   * @param remoteOffset the offset in the peer's memory, in bytes
-   * @param operand the number to add, or the expected value
-   * @param desired the value to set; unused to add
-   * @param id the operation's id
-   * @throws RemoteAccessException if the operation fails; its id is then given to the next one
-   */
-  protected abstract void beginAtomic(
-      boolean swap,
-      L local,
-      long localOffset,
-      R remote,
-      long remoteOffset,
-      long operand,
-      long desired,
-      long id);
+  /** {@return whether the atomic operation that begins compares and swaps; otherwise it adds} */
+  protected final boolean swaps() {
+    return swaps;
+  }
+
+  /** {@return the number to add, or the expected value, of the atomic operation that begins} */
+  protected final long operand() {
+    return operand;
+  }
+
+  /** {@return the value that the atomic operation that begins sets, if it swaps} */
+  protected final long desired() {
+    return desired;
+  }
 
   /**
    * Returns whether all operations up to an id have completed or failed. Throws if they never will.
@@ -320,8 +317,8 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
       long localOffset,
       RemoteMemory remote,
       long remoteOffset,
-      long operand,
-      long desired) {
+      long first,
+      long second) {
     checkOpen();
     L target = local(local);
     R word = remote(remote);
@@ -333,7 +330,10 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
         (target.segment().address() + localOffset) % Long.BYTES == 0, "local", localOffset);
     checkAligned(word.isWord(remoteOffset), "remote", remoteOffset);
     checkAllows(word, RmaRight.ATOMIC);
-    beginAtomic(swap, target, localOffset, word, remoteOffset, operand, desired, lastId + 1);
+    swaps = swap;
+    operand = first;
+    desired = second;
+    begin(RmaRight.ATOMIC, target, localOffset, word, remoteOffset, Long.BYTES, lastId + 1);
     lastId++;
     return lastId;
   }

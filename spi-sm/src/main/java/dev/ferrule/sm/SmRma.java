@@ -60,11 +60,6 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final LocalUse localUse = new LocalUse();
   private final Transfer transfer = new Transfer();
 
-  // The operands of the next atomic operation.
-  private boolean nextSwap;
-  private long nextOperand;
-  private long nextDesired;
-
   /** Whether the end of an unreachable peer was awaited, which is done once. */
   private volatile boolean endAwaited;
 
@@ -248,7 +243,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       } else {
         transfer.begin(write, local.segment(), localOffset, region, remoteOffset, length);
         if (atomic) {
-          transfer.makeAtomic(nextSwap, nextOperand, nextDesired);
+          transfer.makeAtomic(swaps(), operand(), desired());
         }
         perform(atomic, local, region, id);
       }
@@ -285,29 +280,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
   }
 
-  @Override
-  protected void beginAtomic(
-      boolean swap,
-      SmRegisteredMemory local,
-      long localOffset,
-      RemoteRegion region,
-      long remoteOffset,
-      long operand,
-      long desired,
-      long id) {
-    nextSwap = swap;
-    nextOperand = operand;
-    nextDesired = desired;
-    begin(RmaRight.ATOMIC, local, localOffset, region, remoteOffset, Long.BYTES, id);
-  }
-
   /** Changes a word of memory that both processes have mapped. */
   private void changeMapped(
       MemorySegment local, long localOffset, RemoteRegion region, long remoteOffset) {
     long previous;
     acquire(region);
     try {
-      previous = region.change(nextSwap, remoteOffset, nextOperand, nextDesired);
+      previous = region.change(swaps(), remoteOffset, operand(), desired());
     } finally {
       remote.release();
     }

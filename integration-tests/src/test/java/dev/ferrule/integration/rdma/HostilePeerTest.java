@@ -217,12 +217,7 @@ class HostilePeerTest {
           waiting == null
               ? Task.start(() -> connection.receiver().receive()).failure()
               : waiting.failure();
-      assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
-      assertThatThrownBy(() -> connection.sender().claim(1))
-          .isInstanceOf(ProtocolException.class)
-          .hasMessageContainingAll(words);
-      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
-      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+      RawPeer.assertViolationReported(connection, failure, words);
     }
   }
 

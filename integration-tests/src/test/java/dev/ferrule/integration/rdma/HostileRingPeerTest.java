@@ -245,12 +245,7 @@ class HostileRingPeerTest {
                         return connection.receiver().receive(Task.PATIENCE);
                       })
                   .failure();
-      assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
-      assertThatThrownBy(() -> connection.sender().claim(1))
-          .isInstanceOf(ProtocolException.class)
-          .hasMessageContainingAll(words);
-      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
-      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+      RawPeer.assertViolationReported(connection, failure, words);
     }
   }
 

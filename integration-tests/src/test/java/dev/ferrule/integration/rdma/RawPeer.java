@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.posix.libc.LibC;
 import dev.ferrule.posix.libc.pollfd;
 import dev.ferrule.verbs.AccessFlags;
@@ -69,6 +75,20 @@ final class RawPeer implements AutoCloseable {
   private final SendChain sendChain = new SendChain(1);
   private final ReceiveChain receiveChain = new ReceiveChain(1);
   private Optional<CmEvent> answer = Optional.empty();
+
+  /**
+   * Checks that a violation of the protocol by a peer is reported to the other end.
+   *
+   * @param failure that of its wait for a message
+   */
+  static void assertViolationReported(Connection other, Throwable failure, String... words) {
+    assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
+    assertThatThrownBy(() -> other.sender().claim(1))
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContainingAll(words);
+    assertThat(other.state()).isEqualTo(ConnectionState.FAILED);
+    assertThat(other.failure()).isInstanceOf(ProtocolException.class);
+  }
 
   /** The events of a channel, awaited with a time limit. */
   private record Events(EventChannel channel) {

@@ -68,11 +68,6 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private int nextLength;
   private long nextOperation;
 
-  // The operands of an atomic one.
-  private boolean nextSwap;
-  private long nextOperand;
-  private long nextDesired;
-
   /**
    * Creates an instance without exposed memory on either side.
    *
@@ -252,22 +247,6 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     device.checkAtomics();
   }
 
-  @Override
-  protected void beginAtomic(
-      boolean swap,
-      RdmaRegisteredMemory local,
-      long localOffset,
-      PeerMemory remote,
-      long remoteOffset,
-      long operand,
-      long desired,
-      long id) {
-    nextSwap = swap;
-    nextOperand = operand;
-    nextDesired = desired;
-    begin(RmaRight.ATOMIC, local, localOffset, remote, remoteOffset, Long.BYTES, id);
-  }
-
   private void awaitPosted() {
     long last = queue.lastRequest();
     while (!queue.isRetired(last) && queue.isUsable()) {
@@ -349,13 +328,13 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       OneSidedOperations.Result result =
           nextKind == RmaRight.ATOMIC
               ? queue.tryPostAtomic(
-                  nextSwap,
+                  swaps(),
                   source,
                   nextAddress,
                   target,
                   nextOffset,
-                  nextOperand,
-                  nextDesired,
+                  operand(),
+                  desired(),
                   nextOperation)
               : queue.tryPost(
                   nextKind == RmaRight.WRITE,

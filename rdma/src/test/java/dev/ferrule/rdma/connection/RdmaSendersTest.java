@@ -19,6 +19,7 @@ import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.TestQueues;
 import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,6 +29,7 @@ import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -42,6 +44,13 @@ import org.junit.jupiter.api.Timeout;
 class RdmaSendersTest {
 
   private static final int UNACKED = 4;
+
+  /** The packages of the data path. */
+  private static final Set<String> PATH =
+      Set.of(
+          RdmaSender.class.getPackageName(),
+          Outbox.class.getPackageName(),
+          QueuePair.class.getPackageName());
 
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
@@ -195,6 +204,46 @@ class RdmaSendersTest {
     assertThat(connection.counters().messagesSent()).isEqualTo(3);
     assertThat(connection.counters().bytesSent()).isEqualTo(71);
     assertThat(connection.counters().backPressureStalls()).isEqualTo(1);
+  }
+
+  /** The way that docs/architecture.md describes, from the call of the program to the device. */
+  @Test
+  void aMessagePassesThroughFourTypesToTheDevice() {
+    List<Class<?>> walk = new ArrayList<>();
+    when(manager.device.verbs.postSend(any(), anyLong(), anyLong(), anyLong()))
+        .thenAnswer(call -> {
+          walk.clear();
+          walk.addAll(typesOfFerrule());
+          return 0;
+        });
+    List<Class<?>> expected =
+        List.of(RdmaSender.class, Outbox.class, SendQueue.class, QueuePair.class);
+    Sender sender = connection.sender();
+
+    sender.send(MemorySegment.ofArray(new byte[8]));
+    assertThat(walk).as("send").isEqualTo(expected);
+
+    walk.clear();
+    sender.sendAsync(sender.claim(8));
+    assertThat(walk).as("claim and sendAsync").isEqualTo(expected);
+
+    walk.clear();
+    sender.sendAsync(connection.register(Arena.ofAuto().allocate(64)), 0, 64);
+    assertThat(walk).as("of registered memory").isEqualTo(expected);
+  }
+
+  /** Returns the types in which the calls of this thread are, outermost first. */
+  private static List<Class<?>> typesOfFerrule() {
+    List<Class<?>> types =
+        StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+            .walk(frames ->
+                frames
+                    .<Class<?>>map(StackWalker.StackFrame::getDeclaringClass)
+                    .filter(type -> PATH.contains(type.getPackageName()))
+                    .filter(type -> !type.getName().contains("Test"))
+                    .distinct()
+                    .toList());
+    return types.reversed();
   }
 
   @Test

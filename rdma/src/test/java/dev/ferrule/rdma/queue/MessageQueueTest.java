@@ -24,7 +24,7 @@ class MessageQueueTest {
   }
 
   @Test
-  void aNewInboxIsEmpty() {
+  void aNewQueueIsEmpty() {
     assertThat(queue.hasNext()).isFalse();
   }
 

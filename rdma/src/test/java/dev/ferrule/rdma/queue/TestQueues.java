@@ -18,6 +18,11 @@ public final class TestQueues {
     return protocol;
   }
 
+  /** Returns a channel without messages. */
+  public static Channel channel() {
+    return FakeChannel.any();
+  }
+
   /** Returns a send queue for a few short messages. */
   public static SendQueue sendQueue(
       ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks) {
