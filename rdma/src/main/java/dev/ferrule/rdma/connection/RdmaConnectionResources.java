@@ -41,7 +41,6 @@ final class RdmaConnectionResources {
   private final @Nullable ReceiveGroup group;
   private final Arena arena = Arena.ofAuto(); // the program may keep segments
   private @Nullable SharedDevice device;
-  private final List<Long> keys = new ArrayList<>(); // of the listeners for completion events
   private List<Long> watched = List.of(); // the queues whose asynchronous events are watched
   private @Nullable Consumer<AsyncEvent> watcher;
   private volatile Runnable sendListener = () -> {};
@@ -99,19 +98,12 @@ final class RdmaConnectionResources {
     if (protocol.hasHandshake(options)) {
       accessTable = new AccessTable(found.domain(), arena);
     }
-    CompletionQueue ofSends =
-        found.createCompletionQueue(sends, listen(found, () -> sendListener.run()));
+    CompletionQueue ofSends = found.createCompletionQueue(sends, () -> sendListener.run());
     sendCompletions = ofSends;
     CompletionQueue ofReceives = makeReceiveQueue(found, side, options.get(RdmaOptions.POLL_BATCH));
     QueuePair made = createQueuePair(sends, side, options, ofSends, ofReceives);
     queuePair = made;
     side.start(made);
-  }
-
-  private long listen(SharedDevice found, Runnable listener) {
-    long key = found.listen(listener);
-    keys.add(key);
-    return key;
   }
 
   private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side, int batch) {
@@ -129,8 +121,7 @@ final class RdmaConnectionResources {
       receiveQueue = group.queue();
       return group.completions();
     }
-    CompletionQueue made =
-        found.createCompletionQueue(side.receives(), listen(found, this::onReceiveEvent));
+    CompletionQueue made = found.createCompletionQueue(side.receives(), this::onReceiveEvent);
     receiveCompletions = made;
     receiveQueue = ReceiveQueue.ofOne(made, batch);
     return made;
@@ -347,9 +338,7 @@ final class RdmaConnectionResources {
     Cleanup.close(
         this::destroyQueuePair,
         () -> rdmaContext.destroy(id),
-        receiveCompletions,
-        sendCompletions,
-        this::removeListeners,
+        this::destroyCompletionQueues,
         receiveSide,
         sendMemory,
         accessTable,
@@ -369,9 +358,10 @@ final class RdmaConnectionResources {
     }
   }
 
-  private void removeListeners() {
+  private void destroyCompletionQueues() {
     if (device != null) {
-      keys.forEach(device::forget);
+      device.destroy(receiveCompletions);
+      device.destroy(sendCompletions);
     }
   }
 

@@ -36,7 +36,6 @@ final class ReceiveGroup {
   private @Nullable SharedReceiveSide shared;
   private @Nullable CompletionQueue completions;
   private volatile @Nullable ReceiveQueue queue; // also read by the event loop
-  private long key;
   private int freeCompletions; // under the group's monitor
   private int retained = 1; // under the group's monitor
   private boolean wasSeen; // under the group's monitor: whether a handler may read the memory
@@ -66,14 +65,15 @@ final class ReceiveGroup {
   }
 
   private void makeCommonQueue(int entries, int batch) {
-    key =
-        device.listen(() -> {
-          ReceiveQueue known = queue;
-          if (known != null) {
-            known.onEvent();
-          }
-        });
-    CompletionQueue made = device.createCompletionQueue(entries, key);
+    CompletionQueue made =
+        device.createCompletionQueue(
+            entries,
+            () -> {
+              ReceiveQueue known = queue;
+              if (known != null) {
+                known.onEvent();
+              }
+            });
     completions = made;
     queue = new ReceiveQueue(made, this::stray, batch);
   }
@@ -152,7 +152,7 @@ final class ReceiveGroup {
         return;
       }
     }
-    Cleanup.close(queue, completions, () -> device.forget(key), shared, rdmaContext::release);
+    Cleanup.close(queue, () -> device.destroy(completions), shared, rdmaContext::release);
     if (shared != null && discards) {
       shared.discard();
     }

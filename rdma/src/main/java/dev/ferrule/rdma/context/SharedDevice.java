@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The resources that all connections of a process on one device share: a protection domain and a
@@ -32,7 +33,8 @@ public final class SharedDevice {
   private final DeviceAttributes attributes;
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
-  private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>();
+  private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>(); // by their key
+  private final Map<CompletionQueue, Long> keys = new ConcurrentHashMap<>();
   private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
   private final LastWqeTimeout lastRequestPatience = new LastWqeTimeout();
   private final AtomicLong lastKey = new AtomicLong();
@@ -94,35 +96,14 @@ public final class SharedDevice {
   }
 
   /**
-   * Adds a listener for the events of completion queues, and returns its key.
-   *
-   * @param listener called by the event loop on a requested event; must not block
-   * @return the key, for completion queues and {@link #forget}
-   */
-  public long listen(Runnable listener) {
-    long key = lastKey.incrementAndGet();
-    listeners.put(key, listener);
-    return key;
-  }
-
-  /**
-   * Removes a listener.
-   *
-   * @param key its key
-   */
-  public void forget(long key) {
-    listeners.remove(key);
-  }
-
-  /**
    * Creates a completion queue on the device's channel.
    *
    * @param entries the minimum number of completions
-   * @param key a listener's key
-   * @return the queue, to be closed
+   * @param listener called by the event loop on a requested event; must not block
+   * @return the queue, to be destroyed by {@link #destroy}
    * @throws VerbsException if the device supports fewer entries, or resources are exhausted
    */
-  public CompletionQueue createCompletionQueue(int entries, long key) {
+  public CompletionQueue createCompletionQueue(int entries, Runnable listener) {
     if (entries > attributes.maxCompletions()) {
       throw new VerbsException(
           "ibv_create_cq",
@@ -133,7 +114,28 @@ public final class SharedDevice {
               + "; use smaller values of the options that limit unacknowledged messages",
           null);
     }
-    return context.createCompletionQueue(entries, channel, key);
+    long key = lastKey.incrementAndGet();
+    listeners.put(key, listener);
+    try {
+      CompletionQueue queue = context.createCompletionQueue(entries, channel, key);
+      keys.put(queue, key);
+      return queue;
+    } catch (Throwable e) {
+      listeners.remove(key);
+      throw e;
+    }
+  }
+
+  /**
+   * Destroys a completion queue, and removes its listener.
+   *
+   * @param queue the queue; null if it was not created
+   */
+  public void destroy(@Nullable CompletionQueue queue) {
+    Long key = queue == null ? null : keys.remove(queue);
+    if (key != null) {
+      Cleanup.close(queue, () -> listeners.remove(key));
+    }
   }
 
   void takeCompletionEvents() {

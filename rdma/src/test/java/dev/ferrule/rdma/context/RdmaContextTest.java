@@ -170,14 +170,14 @@ class RdmaContextTest {
         });
     SharedDevice shared = new SharedDevice(device.context());
 
-    assertThatThrownBy(() -> shared.createCompletionQueue(101, 1))
+    assertThatThrownBy(() -> shared.createCompletionQueue(101, () -> {}))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
         .hasMessageContaining("101 entries")
         .hasMessageContaining("the device supports 100");
 
     verify(device.verbs, never()).createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt());
-    shared.createCompletionQueue(100, 1);
+    shared.createCompletionQueue(100, () -> {});
   }
 
   @Test
