@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The received messages of a connection that wait for the program: a ring with a slot for every
  * message that can arrive, so that it cannot overflow. Its owner is the receiver that takes them:
- * the connection's own one, or a common one, which the own one succeeds when it has ended.
+ * the connection's own one, or a common one, from which the own one takes over when it has ended.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue adds, under its lock; the owner takes.
  */
@@ -81,7 +81,7 @@ public class MessageQueue {
     } else if (taken.compareAndSet(now, now + 1)) {
       bytesTaken.getAndAdd(length(message));
     } else {
-      return NONE; // the own receiver has succeeded the common one, which was about to take it
+      return NONE; // the own receiver has taken over from the common one, which was about to take it
     }
     return message;
   }
