@@ -27,7 +27,9 @@ import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
+import dev.ferrule.support.SharedRegistration;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import dev.ferrule.verbs.AsyncEvent;
@@ -86,7 +88,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
   private final Channel channel;
   private final ReceiveQueue receives;
   private final RdmaSenders senders;
-  private final RdmaRegistrations registrations;
+  private final MemoryUses<RdmaMemoryUse> registeredMemory;
   private final RdmaReceiver receiver;
   private final @Nullable ReadinessDescriptor readiness;
   private final Lifecycle life = new Lifecycle(this);
@@ -124,7 +126,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     channel = agreement.open(resources.parts(options, this));
     receives = resources.receiveQueue();
-    registrations = new RdmaRegistrations(this, channel.sends());
+    registeredMemory = new MemoryUses<>(RdmaMemoryUse.class, uri, life, this::beginUse);
     receiver = new RdmaReceiver(this, receives, new Waiter(wait));
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
     if (readiness != null) {
@@ -534,8 +536,12 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
 
   @Override
   public RegisteredMemory register(MemorySegment memory) {
+    return registeredMemory.register(memory);
+  }
+
+  private RdmaMemoryUse beginUse(SharedRegistration memory) {
     try {
-      return registrations.register(resources.device().domain(), memory);
+      return new RdmaMemoryUse(memory, this, channel.sends(), resources.device().registrations());
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri, e);
     }
@@ -570,8 +576,8 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
         senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
   }
 
-  RdmaRegistrations registrations() {
-    return registrations;
+  MemoryUses<RdmaMemoryUse> registeredMemory() {
+    return registeredMemory;
   }
 
   Lifecycle life() {
@@ -643,7 +649,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
         this::stopQueuePair,
         () -> receives.remove(channel));
     @Nullable AutoCloseable[] programs = {
-      channel::closeReceives, registrations::close, rma == null ? null : rma::close
+      channel::closeReceives, registeredMemory::close, rma == null ? null : rma::close
     };
     @Nullable AutoCloseable[] devices = {
       resources::destroyQueuePair,

@@ -31,6 +31,7 @@ public final class SharedDevice {
   private final VerbsContext context;
   private final DeviceAttributes attributes;
   private final ProtectionDomain domain;
+  private final RegistrationCache registrations;
   private final CompletionChannel channel;
   private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>();
   private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
@@ -42,6 +43,7 @@ public final class SharedDevice {
     this.context = context;
     this.attributes = context.attributes();
     this.domain = context.allocateProtectionDomain();
+    this.registrations = new RegistrationCache(domain);
     boolean done = false;
     try {
       this.channel = context.createCompletionChannel();
@@ -66,6 +68,11 @@ public final class SharedDevice {
   /** {@return the protection domain of all connections, closed by the context} */
   public ProtectionDomain domain() {
     return domain;
+  }
+
+  /** {@return the program's memory that is registered with the device} */
+  public RegistrationCache registrations() {
+    return registrations;
   }
 
   /**
