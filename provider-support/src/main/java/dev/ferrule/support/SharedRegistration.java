@@ -4,7 +4,6 @@ package dev.ferrule.support;
 import dev.ferrule.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +25,7 @@ public final class SharedRegistration implements RegisteredMemory {
   private final URI uri;
   private final MemorySegment segment;
   private final Map<MemoryUse, MemoryUses<?>> uses = new LinkedHashMap<>(); // under the monitor
-  private final Object closing = new Object(); // the monitor of a thread that waits for all uses
+  private int closers; // threads in close, under the monitor
   private volatile boolean closed; // written under the monitor
 
   /**
@@ -90,41 +89,43 @@ public final class SharedRegistration implements RegisteredMemory {
     }
   }
 
+  /**
+   * Each thread that closes waits for all uses itself, and for no other such thread: the wait may
+   * detect the end of a connection, whose callbacks may close other memory.
+   */
   @Override
   public void close() {
-    List<MemoryUse> late = new ArrayList<>();
-    synchronized (closing) {
-      List<MemoryUse> all = beginClose();
+    List<MemoryUse> all = beginClose();
+    try {
       awaitPosted(all);
       long start = System.nanoTime();
       for (MemoryUse use : all) {
-        if (use.awaitUnused(start)) {
-          end(use);
-        } else {
-          late.add(use);
+        if (!use.awaitUnused(start)) {
+          use.giveUp();
         }
+        end(use);
       }
-    }
-    for (MemoryUse use : late) {
-      use.giveUp(); // not under the monitor, as it runs callbacks of the program
-      end(use);
+    } finally {
+      endClose();
     }
   }
 
   private synchronized List<MemoryUse> beginClose() {
+    closers++;
     closed = true;
     return List.copyOf(uses.keySet());
   }
 
-  private synchronized void reopen() {
-    closed = uses.isEmpty(); // the connections may have closed meanwhile
+  /** Opens the registration again if it has not ended, and no other thread is closing it. */
+  private synchronized void endClose() {
+    closers--;
+    closed = closers > 0 || uses.isEmpty();
   }
 
-  private void awaitPosted(List<MemoryUse> all) {
+  private static void awaitPosted(List<MemoryUse> all) {
     long start = System.nanoTime();
     for (MemoryUse use : all) {
       if (!use.awaitPosted(start)) {
-        reopen();
         throw new IllegalStateException(
             "a message from the registered memory is staged: flush it before closing the"
                 + " registration");
