@@ -95,11 +95,13 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Registers memory of the program, so that messages can be sent from it without a copy; see
-   * {@link Sender#sendAsync(RegisteredMemory, long, int)}.
+   * {@link Sender#sendAsync(RegisteredMemory, long, int)}. Every connection of the same provider
+   * can use the result: a program that sends the same memory to many peers registers it once.
    *
    * @param memory a native segment that any thread may access; it must stay alive until the
    *     registration is closed
-   * @return the registration; closed with the connection at the latest
+   * @return the registration, to be closed; at the latest it is closed when this connection and all
+   *     others that have used it are, see {@link RegisteredMemory}
    * @throws IllegalArgumentException if the segment is on the heap or confined to one thread
    * @throws ResourceExhaustedException if the operating system refuses to pin that much memory
    * @throws ConnectionClosedException if the connection is closed
@@ -139,8 +141,9 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive every delivered message and then
    * sees the end of the stream. Messages that this program has not received are dropped. All
-   * regions and registrations become invalid. Every later call that would send or receive throws
-   * {@link ConnectionClosedException}, whatever its arguments.
+   * regions become invalid, and {@linkplain RegisteredMemory registered memory} that no other
+   * connection uses is closed. Every later call that would send or receive throws {@link
+   * ConnectionClosedException}, whatever its arguments.
    *
    * <p>Closing a closed connection does nothing. Several threads may call this method concurrently:
    * when any of the calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only

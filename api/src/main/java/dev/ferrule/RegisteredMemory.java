@@ -4,9 +4,24 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program that a connection can send from, and that {@link Rma} can read into and
- * write from; see {@link Connection#register}, and {@link Rma} for an example. Over RDMA the device
- * accesses it directly, so it is pinned until this object is closed.
+ * Memory of the program that connections can send from, and that {@link Rma} can read into and
+ * write from; see {@link Connection#register}, and {@link Rma} for an example.
+ *
+ * <p>Every connection of the same provider in this process can use it, not only the one that it was
+ * registered with. The RDMA providers count as one. Over RDMA the device accesses the memory
+ * directly, so it is pinned: once per device, however many connections use it, and also if the same
+ * segment is registered several times.
+ *
+ * <p><b>Lifetime:</b> the connection that the memory was registered with uses it, and so does every
+ * other connection from its first message or access with it on, until the program closes that
+ * connection. When the last of them is closed, the registration is closed, too, and cannot be used
+ * by other connections any more. The peer's close and the loss of a peer do not count.
+ *
+ * <p><b>Errors:</b> memory of another provider causes {@link IllegalArgumentException}, memory that
+ * is freed or whose registration is closed {@link IllegalStateException}. The first use on a
+ * further device may throw {@link ResourceExhaustedException}.
+ *
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public interface RegisteredMemory extends AutoCloseable {
 
@@ -14,11 +29,14 @@ public interface RegisteredMemory extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * Ends the registration, after sends and accesses in progress. Closing twice does nothing. Flush
-   * messages staged from the memory before.
+   * Ends the registration, after sends and accesses in progress over all connections. A connection
+   * whose peer does not acknowledge them within {@link StandardOptions#CLOSE_TIMEOUT} fails with
+   * {@link PeerLostException}. Closing twice does nothing; if several threads close it
+   * concurrently, each call returns when the registration has ended. Flush messages staged from the
+   * memory before.
    *
-   * @throws IllegalStateException if a message from the memory remains staged while this method
-   *     waits; the registration is then still open
+   * @throws IllegalStateException if a message from the memory remains staged, on any connection,
+   *     while this method waits; the registration is then still open
    */
   @Override
   void close();

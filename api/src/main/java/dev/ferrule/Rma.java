@@ -55,16 +55,18 @@ import java.time.Duration;
  * throw {@link RemoteAccessException}, once, if this or another operation has failed, and {@link
  * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
  * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
- * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Memory of
- * another connection causes {@link IllegalArgumentException}. The methods name only what they throw
- * beyond that. Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the
- * heap.
+ * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
+ * memory of another connection, and registered memory of another provider, cause {@link
+ * IllegalArgumentException}. The methods name only what they throw beyond that. Only {@code
+ * expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  */
 public interface Rma {
 
   /**
    * Exposes memory to the peer until the returned object or the connection is closed. May wait
-   * until the peer's device is informed, which takes about as long as a message round trip.
+   * until the peer's device is informed, which takes about as long as a message round trip. The
+   * same memory may be exposed over several connections, each with its own rights; each exposure is
+   * registered with the device and closed separately.
    *
    * @param memory a native segment that any thread may access; it must stay alive until then
    * @param rights the accesses that the peer may make, at least one

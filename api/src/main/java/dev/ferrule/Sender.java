@@ -129,14 +129,14 @@ public interface Sender extends AutoCloseable {
   long sendAsync(SendRegion region, int length);
 
   /**
-   * Sends from memory registered with the connection, without a copy if the transport supports
-   * that. The bytes must not be changed before the id is complete. Waits while there is no space.
+   * Sends from registered memory, without a copy if the transport supports that. The bytes must not
+   * be changed before the id is complete. Waits while there is no space.
    *
-   * @param memory memory registered by {@link Connection#register}
+   * @param memory memory registered with any connection of the provider
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
-   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalArgumentException if the memory was registered with another provider
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
   default long sendAsync(RegisteredMemory memory, long offset, int length) {
@@ -165,12 +165,12 @@ public interface Sender extends AutoCloseable {
    * }
    *
    * @param header the first bytes of the message, on or off the heap; may be empty
-   * @param payload memory registered by {@link Connection#register}
+   * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
    * @param length the payload's length in bytes; together with the header's at most {@link
    *     #maxMessageSize()}
    * @return the message's id
-   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalArgumentException if the memory was registered with another provider
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
   long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length);
@@ -243,12 +243,12 @@ public interface Sender extends AutoCloseable {
    * Stages a message in registered memory, without a copy if the transport supports that. The bytes
    * must not be changed before the id is complete. Flushes and waits if there is no space.
    *
-   * @param memory memory registered by {@link Connection#register}, not to be closed before the
-   *     next flush
+   * @param memory memory registered with any connection of the provider, not to be closed before
+   *     the next flush
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id, not complete before the next flush
-   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalArgumentException if the memory was registered with another provider
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
   default long stage(RegisteredMemory memory, long offset, int length) {
@@ -261,13 +261,13 @@ public interface Sender extends AutoCloseable {
    * space.
    *
    * @param header the first bytes of the message, on or off the heap; may be empty
-   * @param payload memory registered by {@link Connection#register}, not to be closed before the
-   *     next flush
+   * @param payload memory registered with any connection of the provider, not to be closed before
+   *     the next flush
    * @param offset the offset of the payload in the memory, in bytes
    * @param length the payload's length in bytes; together with the header's at most {@link
    *     #maxMessageSize()}
    * @return the message's id, not complete before the next flush
-   * @throws IllegalArgumentException if the memory was registered with another connection
+   * @throws IllegalArgumentException if the memory was registered with another provider
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
   long stage(MemorySegment header, RegisteredMemory payload, long offset, int length);

@@ -142,16 +142,150 @@ public abstract class RegisteredMemoryContract extends Contract {
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(10);
   }
 
-  @Test
-  void memoryThatWasRegisteredWithAnotherConnectionIsRefused() {
-    Pair pair = connect();
-    RegisteredMemory ofTheServer = pair.server().register(memory);
-    RegisteredMemory ofAnother = connect().client().register(memory);
+  private void assertPasses(Pair pair, RegisteredMemory registered, int offset, int length) {
+    pair.client().sender().sendAsync(registered, offset, length);
+    assertReceives(pair, part(offset, length));
+  }
 
-    assertThatThrownBy(() -> pair.client().sender().sendAsync(ofTheServer, 0, 10))
+  @Test
+  void memoryCanBeSentOnEveryConnectionOfTheProvider() {
+    Pair pair = connect();
+    List<Pair> others = List.of(connect(), connect(), connect());
+    fillRandomly(3);
+    RegisteredMemory registered = pair.client().register(memory);
+    MemorySegment header = MemorySegment.ofArray(new byte[16]);
+
+    for (int round = 0; round < 3; round++) {
+      for (Pair other : others) {
+        assertPasses(other, registered, round, 8);
+        assertPasses(other, registered, round, SIZE - 3);
+        other.client().sender().stage(registered, 10, 2000);
+        other.client().sender().stage(header, registered, 20, 1000);
+        other.client().sender().flush();
+        assertReceives(other, part(10, 2000));
+        assertReceives(other, header.toArray(ValueLayout.JAVA_BYTE), part(20, 1000));
+      }
+      assertPasses(pair, registered, round, 1000);
+    }
+  }
+
+  @Test
+  void memoryOutlivesTheConnectionThatItWasRegisteredWithAndEndsWithTheLastOneThatUsesIt() {
+    Pair pair = connect();
+    Pair other = connect();
+    Pair last = connect();
+    Pair late = connect();
+    fillRandomly(4);
+    RegisteredMemory registered = pair.client().register(memory);
+    assertPasses(other, registered, 0, SIZE);
+    assertPasses(last, registered, 0, 10);
+
+    pair.client().close();
+    assertPasses(other, registered, 1, 1000);
+    assertPasses(last, registered, 1, 1000);
+    other.client().close();
+    assertPasses(last, registered, 2, 1000);
+    assertClosed(() -> other.client().sender().sendAsync(registered, 0, 1000));
+    last.client().close();
+
+    assertThatThrownBy(() -> late.client().sender().sendAsync(registered, 0, 1000))
+        .isInstanceOf(IllegalStateException.class);
+    registered.close();
+    assertPasses(late, late.client().register(memory), 3, 1000);
+  }
+
+  @Test
+  void memoryThatNoOtherConnectionHasUsedEndsWithItsOwn() {
+    Pair pair = connect();
+    Pair other = connect();
+    RegisteredMemory registered = pair.client().register(memory);
+
+    pair.client().close();
+
+    assertThatThrownBy(() -> other.client().sender().sendAsync(registered, 0, 1000))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void closingTheRegistrationWaitsForTheMessagesOfAllConnections() {
+    Pair pair = connect();
+    List<Pair> others = List.of(connect(), connect(), connect());
+    MessageStream stream = MessageStream.ofLength(SIZE);
+
+    for (int number = 0; number < 10; number++) {
+      RegisteredMemory registered = pair.client().register(memory);
+      stream.write(memory, 0, number);
+      for (Pair other : others) {
+        other.client().sender().sendAsync(registered, 0, SIZE);
+      }
+      registered.close();
+      memory.fill((byte) -1);
+      for (Pair other : others) {
+        try (var message = other.server().receiver().receive(PATIENCE)) {
+          stream.verify(message.buffer(), message.offset(), message.length(), number);
+        }
+        assertThatThrownBy(() -> other.client().sender().sendAsync(registered, 0, SIZE))
+            .isInstanceOf(IllegalStateException.class);
+      }
+    }
+  }
+
+  @Test
+  void theSameMemoryMayBeRegisteredWithSeveralConnectionsAndEachRegistrationEndsAlone() {
+    Pair pair = connect();
+    Pair other = connect();
+    fillRandomly(5);
+    RegisteredMemory first = pair.client().register(memory);
+    RegisteredMemory second = other.client().register(memory);
+
+    first.close();
+    assertThatThrownBy(() -> other.client().sender().sendAsync(first, 0, 1000))
+        .isInstanceOf(IllegalStateException.class);
+    assertPasses(other, second, 0, 1000);
+    assertPasses(pair, second, 0, 1000);
+    other.client().close();
+    assertPasses(pair, second, 0, 1000);
+  }
+
+  @Test
+  void severalThreadsMayCloseTheSameRegistration() {
+    Pair pair = connect();
+    Pair other = connect();
+    MessageStream stream = MessageStream.ofLength(SIZE);
+
+    for (int number = 0; number < 10; number++) {
+      RegisteredMemory registered = pair.client().register(memory);
+      stream.write(memory, 0, number);
+      other.client().sender().sendAsync(registered, 0, SIZE);
+      Background<?> closing = inBackground("closer", () -> registered.close());
+      registered.close();
+      memory.fill((byte) -1);
+      closing.result();
+      try (var message = other.server().receiver().receive(PATIENCE)) {
+        stream.verify(message.buffer(), message.offset(), message.length(), number);
+      }
+    }
+  }
+
+  @Test
+  void memoryOfAnotherProviderIsRefused() {
+    Pair pair = connect();
+    RegisteredMemory foreign =
+        new RegisteredMemory() {
+          @Override
+          public MemorySegment segment() {
+            return memory;
+          }
+
+          @Override
+          public void close() {}
+        };
+
+    assertThatThrownBy(() -> pair.client().sender().sendAsync(foreign, 0, 1000))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> pair.client().sender().sendAsync(ofAnother, 0, 10))
+    assertThatThrownBy(() -> pair.client().sender().stage(foreign, 0, 10))
         .isInstanceOf(IllegalArgumentException.class);
+    assertThat(pair.client().sender().staged()).isZero();
   }
 
   @Test
@@ -302,7 +436,6 @@ public abstract class RegisteredMemoryContract extends Contract {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     RegisteredMemory registered = pair.client().register(memory.asSlice(0, 100));
-    RegisteredMemory ofAnother = pair.server().register(memory);
     RegisteredMemory closed = pair.client().register(memory);
     closed.close();
     MemorySegment header = MemorySegment.ofArray(new byte[8]);
@@ -320,10 +453,6 @@ public abstract class RegisteredMemoryContract extends Contract {
       assertThatThrownBy(() -> sender.stage(registered, each[0], each[1]))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
-    assertThatThrownBy(() -> sender.sendAsync(header, ofAnother, 0, 10))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.stage(ofAnother, 0, 1000))
-        .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> sender.sendAsync(header, closed, 0, 10))
         .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.stage(closed, 0, 1000))

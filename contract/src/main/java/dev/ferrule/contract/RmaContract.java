@@ -360,9 +360,30 @@ public abstract class RmaContract extends Contract {
     RemoteMemory remote = pair.client().rma().attach(exposed.handle());
     assertThatThrownBy(() -> other.client().rma().write(others, 0, remote, 0, 1))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> pair.client().rma().write(others, 0, remote, 0, 1))
-        .isInstanceOf(IllegalArgumentException.class);
     pair.client().rma().await(pair.client().rma().write(local, 0, remote, 0, 1));
+    pair.client().rma().await(pair.client().rma().write(others, 0, remote, 0, 1));
+  }
+
+  @Test
+  void localMemoryIsForEveryConnectionAndOutlivesTheOneThatItWasRegisteredWith() {
+    Pair pair = connect();
+    Pair other = connect();
+    MemorySegment mine = filled(SIZE, 6);
+    MemorySegment theirs = memory(SIZE);
+    Rma rma = other.client().rma();
+    RemoteMemory remote = rma.attach(other.server().rma().expose(theirs, BOTH).handle());
+    RegisteredMemory local = pair.client().register(mine);
+
+    rma.await(rma.write(local, 0, remote, 0, SIZE), PATIENCE);
+    assertSame(theirs, filled(SIZE, 6));
+    pair.client().close();
+    theirs.copyFrom(filled(SIZE, 7));
+    rma.read(local, 0, remote, 0, SIZE);
+    local.close();
+
+    assertSame(mine, filled(SIZE, 7));
+    assertThatThrownBy(() -> rma.read(local, 0, remote, 0, SIZE))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test

@@ -19,8 +19,10 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,7 @@ final class QueueConnection implements Connection {
   private ConnectionState state = ConnectionState.OPEN; // guarded by the lock, like the rest
   private boolean closed; // by this side
   private List<Consumer<Connection>> closeActions = new ArrayList<>();
+  private final Set<Registration> used = new HashSet<>();
 
   private QueueConnection(
       Object lock, URI listener, ConnectionOptions options, byte[] peerPayload) {
@@ -131,7 +134,12 @@ final class QueueConnection implements Connection {
     if (!memory.isNative() || !memory.isAccessibleBy(Thread.ofVirtual().unstarted(() -> {}))) {
       throw new IllegalArgumentException("the memory must be native and accessible by any thread");
     }
-    return new Registration(this, memory);
+    Registration registration = new Registration(memory);
+    synchronized (lock) {
+      checkNotClosed();
+      registration.use(this);
+    }
+    return registration;
   }
 
   @Override
@@ -185,6 +193,8 @@ final class QueueConnection implements Connection {
       state = state == ConnectionState.OPEN ? ConnectionState.CLOSED : state;
       peer.state = peer.state == ConnectionState.OPEN ? ConnectionState.CLOSED_BY_PEER : peer.state;
       lock.notifyAll();
+      used.forEach(registration -> registration.end(this));
+      used.clear();
     }
     ended();
     peer.ended();
@@ -208,15 +218,27 @@ final class QueueConnection implements Connection {
     }
   }
 
-  /** Memory from which messages are copied. */
+  /** Memory from which messages are copied, until no connection uses it any more. */
   static final class Registration implements RegisteredMemory {
-    final QueueConnection connection;
+    private final Set<QueueConnection> users = new HashSet<>();
     private final MemorySegment segment;
     private volatile boolean closed;
 
-    Registration(QueueConnection connection, MemorySegment segment) {
-      this.connection = connection;
+    Registration(MemorySegment segment) {
       this.segment = segment;
+    }
+
+    /** Adds a user. Called with the lock of the connection. */
+    synchronized void use(QueueConnection connection) {
+      checkOpen();
+      users.add(connection);
+      connection.used.add(this);
+    }
+
+    /** Removes a user. Called with the lock of the connection. */
+    synchronized void end(QueueConnection connection) {
+      users.remove(connection);
+      closed |= users.isEmpty();
     }
 
     void checkOpen() {

@@ -153,12 +153,12 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   private MemorySegment own(RegisteredMemory memory) {
     synchronized (lock) {
       connection.checkOpen();
+      if (!(memory instanceof QueueConnection.Registration own)) {
+        throw new IllegalArgumentException("the memory was registered with another provider");
+      }
+      own.use(connection);
+      return own.segment();
     }
-    if (!(memory instanceof QueueConnection.Registration own) || own.connection != connection) {
-      throw new IllegalArgumentException("the memory was registered with another connection");
-    }
-    own.checkOpen();
-    return own.segment();
   }
 
   @Override

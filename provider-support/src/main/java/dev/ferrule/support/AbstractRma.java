@@ -25,15 +25,16 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * The base class of the providers' remote memory access: argument checks, operation ids, and the
  * assignment of failures to calls.
  *
- * @param <L> the provider's registered memory
+ * @param <L> the provider's use of registered memory
  * @param <R> the provider's remote memory
  */
-public abstract class AbstractRma<L extends RegisteredMemory, R extends AbstractRemoteMemory>
+public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteMemory>
     implements Rma {
 
   // Concurrent because a thread that closes registered memory may also detect a failed operation.
   private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
       new ConcurrentSkipListMap<>();
+  private final RecentMemory<L> recent;
   private long lastId;
 
   // The operands of the atomic operation that begins; by the using thread.
@@ -41,8 +42,14 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
   private long operand;
   private long desired;
 
-  /** Creates remote memory access. */
-  protected AbstractRma() {}
+  /**
+   * Creates remote memory access.
+   *
+   * @param memory the connection's registered memory
+   */
+  protected AbstractRma(MemoryUses<L> memory) {
+    this.recent = new RecentMemory<>(memory);
+  }
 
   /** {@return the URI that identifies the connection in exceptions} */
   protected abstract URI uri();
@@ -52,16 +59,6 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
 
   /** {@return the connection's sender} */
   protected abstract Sender sender();
-
-  /**
-   * Returns registered memory as the provider's type.
-   *
-   * @param memory the argument given by the program
-   * @return the memory
-   * @throws IllegalArgumentException if it is not registered with this connection
-   * @throws IllegalStateException if its registration is closed
-   */
-  protected abstract L local(RegisteredMemory memory);
 
   /**
    * Returns remote memory as the provider's type.
@@ -263,7 +260,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
       long remoteOffset,
       long length) {
     checkOpen();
-    L from = local(local);
+    L from = recent.use(local);
     R to = remote(remote);
     if (right == RmaRight.READ) {
       checkWritable(from);
@@ -276,7 +273,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
     return lastId;
   }
 
-  private static void checkWritable(RegisteredMemory local) {
+  private static void checkWritable(MemoryUse local) {
     if (local.segment().isReadOnly()) {
       throw new IllegalArgumentException(
           "the local memory of a read or an atomic operation must not be read-only");
@@ -320,7 +317,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends Abstract
       long first,
       long second) {
     checkOpen();
-    L target = local(local);
+    L target = recent.use(local);
     R word = remote(remote);
     checkAtomics();
     checkWritable(target);

@@ -17,7 +17,7 @@ final class LocalUse {
 
   private static final long PAUSE_NANOS = 20_000;
 
-  private final AtomicReference<@Nullable SmRegisteredMemory> used = new AtomicReference<>();
+  private final AtomicReference<@Nullable SmMemoryUse> used = new AtomicReference<>();
   private @Nullable Thread user; // stored before the memory
 
   /**
@@ -25,7 +25,7 @@ final class LocalUse {
    *
    * @throws IllegalStateException if its registration was closed
    */
-  void begin(SmRegisteredMemory memory) {
+  void begin(SmMemoryUse memory) {
     user = Thread.currentThread();
     used.set(memory);
     memory.checkOpen();
@@ -39,7 +39,7 @@ final class LocalUse {
    * Waits until a closed registration is not used; false after the deadline. The using thread may
    * be the calling one: its access has failed, and a close callback cleans up.
    */
-  boolean awaitUnused(SmRegisteredMemory memory, long deadline) {
+  boolean awaitUnused(SmMemoryUse memory, long deadline) {
     while (used.get() == memory && user != Thread.currentThread()) {
       if (deadline - System.nanoTime() < 0) {
         return false;

@@ -22,7 +22,9 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
+import dev.ferrule.support.SharedRegistration;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
@@ -61,6 +63,7 @@ final class SmConnection implements Connection, Link {
   private final SmSenders senders;
   private final SmReceiver receiver;
   private final SmRma rma;
+  private final MemoryUses<SmMemoryUse> registeredMemory;
   private final @Nullable ReadinessDescriptor readiness;
   private final Receiver checkedReceiver; // as passed to the program
   private final Rma checkedRma;
@@ -86,6 +89,7 @@ final class SmConnection implements Connection, Link {
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = own.needsFences() || peer.needsFences();
+    registeredMemory = new MemoryUses<>(SmMemoryUse.class, uri, life, this::beginUse);
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
     rings = new ReceivedRings(this, own, fences);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
@@ -187,13 +191,15 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public RegisteredMemory register(MemorySegment memory) {
-    checkOpen();
-    return new SmRegisteredMemory(this, memory);
+    return registeredMemory.register(memory);
   }
 
-  /** Waits until no access uses memory whose registration was closed. */
-  void awaitUnused(SmRegisteredMemory memory) {
-    rma.awaitUnused(memory);
+  private SmMemoryUse beginUse(SharedRegistration memory) {
+    return new SmMemoryUse(memory, life, rma);
+  }
+
+  MemoryUses<SmMemoryUse> registeredMemory() {
+    return registeredMemory;
   }
 
   @Override
@@ -416,6 +422,7 @@ final class SmConnection implements Connection, Link {
       readiness.close();
     }
     rma.close();
+    registeredMemory.close();
     releaseAction.run();
     // a poll that has begun is visible from here on, and any other sees the closed state
     Membarrier.global();

@@ -4,7 +4,6 @@ package dev.ferrule.sm;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
-import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.RmaHandle;
@@ -39,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * kernel lets this process copy from and to the peer's memory; otherwise by fragments, which the
  * peer's endpoint thread copies. So are atomic operations on memory that is not mapped.
  */
-final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
+final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
 
   /** Maximum piece of a one-sided copy, so that a target that takes memory back waits briefly. */
   private static final long DIRECT_PIECE = 16L << 20;
@@ -68,6 +67,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       SmConnectionResources resources,
       ConnectionOptions options,
       Waiter waiter) {
+    super(connection.registeredMemory());
     this.connection = connection;
     this.resources = resources;
     this.choice = options.get(SmOptions.RMA);
@@ -180,32 +180,31 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     exposures.endAll(deadline);
   }
 
-  /** Waits until no access in progress uses memory whose registration was closed. */
-  void awaitUnused(SmRegisteredMemory memory) {
-    long deadline = System.nanoTime() + exposures.patienceNanos();
+  /**
+   * Waits until no access in progress uses memory whose registration is being closed.
+   *
+   * @param start when the wait began, by System.nanoTime
+   * @return false after a timeout
+   */
+  boolean awaitUnused(SmMemoryUse memory, long start) {
+    long deadline = start + exposures.patienceNanos();
     boolean unused = localUse.awaitUnused(memory, deadline);
     while (unused && !connection.hasEnded() && !fragments.isOver(memory.lastFragments())) {
       unused = deadline - System.nanoTime() > 0;
       LockSupport.parkNanos(PAUSE_NANOS);
     }
-    if (!unused) {
-      connection.giveUp(
-          "timed out closing registered memory: the peer did not complete the last access to it"
-              + " within closeTimeout");
-    }
     if (connection.hasEnded()) {
       fragments.abandonAll(); // otherwise bytes that are read later would be written there
     }
+    return unused;
   }
 
-  @Override
-  protected SmRegisteredMemory local(RegisteredMemory memory) {
-    if (!(memory instanceof SmRegisteredMemory registered)
-        || registered.connection() != connection) {
-      throw new IllegalArgumentException("the memory is registered with another connection");
-    }
-    registered.checkOpen();
-    return registered;
+  /** Ends the connection, as the peer does not complete an access to registered memory. */
+  void giveUp() {
+    connection.giveUp(
+        "timed out closing registered memory: the peer did not complete the last access to it"
+            + " within closeTimeout");
+    fragments.abandonAll();
   }
 
   @Override
@@ -219,7 +218,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   @Override
   protected void begin(
       RmaRight right,
-      SmRegisteredMemory local,
+      SmMemoryUse local,
       long localOffset,
       RemoteRegion region,
       long remoteOffset,
@@ -298,7 +297,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   /**
    * Performs the operation on other memory: one-sidedly, or by fragments, as an atomic one always.
    */
-  private void perform(boolean atomic, SmRegisteredMemory local, RemoteRegion region, long id) {
+  private void perform(boolean atomic, SmMemoryUse local, RemoteRegion region, long id) {
     try {
       if (!atomic && ways.direct() != null) {
         fragments.awaitSubmitted(); // an atomic operation; they are executed one after the other

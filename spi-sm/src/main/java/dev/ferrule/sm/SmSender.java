@@ -10,6 +10,7 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.AbstractSender;
+import dev.ferrule.support.RecentMemory;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
@@ -35,6 +36,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   private final @Nullable Runnable whenClosed; // null: it is closed with the connection
   private final RingProducer producer;
   private final Waiter waiter;
+  private final RecentMemory<SmMemoryUse> recentMemory;
 
   private final SmSendRegion direct; // the region claimed in place
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
@@ -70,6 +72,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     this.producer = producer;
     this.waiter = waiter;
     this.whenClosed = whenClosed;
+    this.recentMemory = new RecentMemory<>(connection.registeredMemory());
     this.direct = new SmSendRegion(this, InlineMemory.NONE);
     regions.add(direct);
   }
@@ -398,7 +401,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /** Copies both parts of a message to its place. */
   @Override
   public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
-    MemorySegment source = own(payload);
+    MemorySegment source = segmentOf(payload);
     int total = totalLength(header, source, offset, length);
     int headerLength = total - length;
     if (headerLength == 0) {
@@ -423,14 +426,9 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   /** Returns the memory of a registration, if it may be used. */
-  private MemorySegment own(RegisteredMemory memory) {
+  private MemorySegment segmentOf(RegisteredMemory memory) {
     checkOpen();
-    if (!(memory instanceof SmRegisteredMemory registered)
-        || registered.connection() != connection) {
-      throw new IllegalArgumentException("the memory was registered with another connection");
-    }
-    registered.checkOpen();
-    return registered.segment();
+    return recentMemory.use(memory).segment();
   }
 
   @Override

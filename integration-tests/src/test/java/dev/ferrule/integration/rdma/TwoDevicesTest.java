@@ -9,6 +9,9 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,6 +84,39 @@ class TwoDevicesTest {
       assertThat(next).hasSize(2).allSatisfy((c, count) -> assertThat(count).isEqualTo(MESSAGES));
       tasks.forEach(Task::result);
       pairs.forEach(Wires.Pair::close);
+    }
+  }
+
+  /** The memory is registered with the second device when it is first sent over it. */
+  @Test
+  void shouldSendMemoryThatIsRegisteredOnOneDeviceOverTheOtherToo() {
+    try (Arena arena = Arena.ofShared();
+        Listener listener = listen()) {
+      List<Wires.Pair> pairs = pairs(listener);
+      RegisteredMemory memory = pairs.getFirst().client().register(arena.allocate(1000));
+      for (int round = 0; round < 3; round++) {
+        for (Wires.Pair pair : pairs) {
+          memory.segment().fill((byte) round);
+          pair.client().sender().await(pair.client().sender().sendAsync(memory, 0, 1000));
+          assertReceives(listener, round);
+        }
+      }
+
+      pairs.getFirst().client().close();
+      memory.segment().fill((byte) 9);
+      pairs.getLast().client().sender().sendAsync(memory, 0, 1000);
+      memory.close();
+
+      assertReceives(listener, 9);
+      pairs.forEach(Wires.Pair::close);
+    }
+  }
+
+  private static void assertReceives(Listener listener, int value) {
+    try (ReceiveRegion message = listener.receiver().receive(Task.PATIENCE)) {
+      assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
+          .hasSize(1000)
+          .containsOnly(value);
     }
   }
 

@@ -20,7 +20,9 @@ import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
+import dev.ferrule.support.SharedRegistration;
 import dev.ferrule.support.Waiter;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
@@ -52,8 +54,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   private final Channel channel;
   private final ReceiveQueue receives;
   private final RdmaSenders senders;
+  private final MemoryUses<RdmaMemoryUse> registeredMemory;
   private final RdmaReceiver receiver;
-  private final RdmaRegistrations registrations;
   private final @Nullable RdmaRma rma;
   private final @Nullable ReadinessDescriptor readiness;
   private final ConnectionTick tick;
@@ -82,7 +84,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     events = new ConnectionEvents(this, life, resources.protocol(), flowControlled);
     channel = agreement.open(resources.parts(options, events));
     receives = resources.receiveQueue();
-    registrations = new RdmaRegistrations(this, channel.sends());
+    registeredMemory = new MemoryUses<>(RdmaMemoryUse.class, uri, life, this::beginUse);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     receiver = new RdmaReceiver(this, receives, new Waiter(wait));
     readiness = RdmaFailures.readiness(uri, options);
@@ -208,7 +210,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
   /** Ends the registrations and exposures of the program's memory. */
   void closeProgramMemory() {
-    Cleanup.close(registrations::close, rma == null ? null : rma::close);
+    Cleanup.close(registeredMemory::close, rma == null ? null : rma::close);
   }
 
   @Override
@@ -305,8 +307,12 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
   @Override
   public RegisteredMemory register(MemorySegment memory) {
+    return registeredMemory.register(memory);
+  }
+
+  private RdmaMemoryUse beginUse(SharedRegistration memory) {
     try {
-      return registrations.register(resources.device().domain(), memory);
+      return new RdmaMemoryUse(memory, this, channel.sends(), resources.device().registrations());
     } catch (VerbsException e) {
       throw RdmaFailures.of(uri, e);
     }
@@ -341,8 +347,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
         senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
   }
 
-  RdmaRegistrations registrations() {
-    return registrations;
+  MemoryUses<RdmaMemoryUse> registeredMemory() {
+    return registeredMemory;
   }
 
   Lifecycle life() {

@@ -3,7 +3,6 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.OperationInterruptedException;
-import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.ResourceExhaustedException;
@@ -36,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * of the connection. So a message that is sent after a write arrives after it, and exposed memory
  * is accessed without involving the peer's program (one-sided).
  */
-final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
+final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
 
   /**
    * The size of one work request: large enough that the outstanding requests saturate any link, and
@@ -61,7 +60,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
   // The next work request of the using thread.
   private RmaRight nextKind = RmaRight.WRITE;
-  private @Nullable RdmaRegisteredMemory nextSource;
+  private @Nullable RdmaMemoryUse nextSource;
   private long nextAddress;
   private @Nullable PeerMemory nextTarget;
   private long nextOffset;
@@ -84,6 +83,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       int peerTable,
       SendQueue sends,
       Waiter waiter) {
+    super(connection.registeredMemory());
     this.connection = connection;
     this.device = device;
     this.table = table;
@@ -196,11 +196,6 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   }
 
   @Override
-  protected RdmaRegisteredMemory local(RegisteredMemory memory) {
-    return connection.registrations().own(memory);
-  }
-
-  @Override
   protected PeerMemory remote(RemoteMemory memory) {
     if (!(memory instanceof PeerMemory remote) || !remote.belongsTo(table)) {
       throw new IllegalArgumentException("the memory was attached by another connection");
@@ -211,7 +206,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   @Override
   protected void begin(
       RmaRight right,
-      RdmaRegisteredMemory local,
+      RdmaMemoryUse local,
       long localOffset,
       PeerMemory remote,
       long remoteOffset,
@@ -320,7 +315,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     @Override
     public boolean isReady() {
       checkOpen();
-      RdmaRegisteredMemory source = nextSource;
+      RdmaMemoryUse source = nextSource;
       PeerMemory target = nextTarget;
       if (source == null || target == null) {
         throw new IllegalStateException("there is no work request to post");

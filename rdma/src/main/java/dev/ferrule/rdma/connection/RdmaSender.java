@@ -10,6 +10,7 @@ import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSender;
 import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.RecentMemory;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
@@ -47,9 +48,10 @@ final class RdmaSender extends AbstractSender {
   private long awaitedId;
   private boolean requestsRoom; // for a program that uses readiness
 
-  private final @Nullable RdmaRegisteredMemory[] sources = // of staged messages
-      new RdmaRegisteredMemory[SendQueue.MAX_CHAIN];
+  private final @Nullable RdmaMemoryUse[] sources = // of staged messages
+      new RdmaMemoryUse[SendQueue.MAX_CHAIN];
   private int sourceCount;
+  private final RecentMemory<RdmaMemoryUse> recentMemory;
 
   private long bytesStaged;
   private long bytesPublished;
@@ -81,6 +83,7 @@ final class RdmaSender extends AbstractSender {
     this.maxRegions = unacked;
     this.waiter = waiter;
     this.whenClosed = whenClosed;
+    this.recentMemory = new RecentMemory<>(connection.registeredMemory());
   }
 
   @Override
@@ -157,7 +160,7 @@ final class RdmaSender extends AbstractSender {
   @Override
   public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
     checkOpen();
-    RdmaRegisteredMemory registered = connection.registrations().own(payload);
+    RdmaMemoryUse registered = recentMemory.use(payload);
     MemorySegment segment = registered.segment();
     int total = totalLength(header, segment, offset, length);
     int headerLength = total - length;

@@ -32,6 +32,7 @@ public final class SharedDevice {
   private final VerbsContext context;
   private final DeviceAttributes attributes;
   private final ProtectionDomain domain;
+  private final RegistrationCache registrations;
   private final CompletionChannel channel;
   private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>(); // by their key
   private final Map<CompletionQueue, Long> keys = new ConcurrentHashMap<>();
@@ -44,6 +45,7 @@ public final class SharedDevice {
     this.context = context;
     this.attributes = context.attributes();
     this.domain = context.allocateProtectionDomain();
+    this.registrations = new RegistrationCache(domain);
     try {
       this.channel = context.createCompletionChannel();
     } catch (Throwable e) {
@@ -65,6 +67,11 @@ public final class SharedDevice {
   /** {@return the protection domain of all connections, closed by the context} */
   public ProtectionDomain domain() {
     return domain;
+  }
+
+  /** {@return the program's memory that is registered with the device} */
+  public RegistrationCache registrations() {
+    return registrations;
   }
 
   /**

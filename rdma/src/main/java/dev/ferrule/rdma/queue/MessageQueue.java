@@ -81,7 +81,8 @@ public class MessageQueue {
     } else if (taken.compareAndSet(now, now + 1)) {
       bytesTaken.getAndAdd(length(message));
     } else {
-      return NONE; // the own receiver has taken over from the common one, which was about to take it
+      return NONE; // the own receiver has taken over from the common one, which was about to take
+      // it
     }
     return message;
   }

@@ -6,18 +6,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.Mockito.clearInvocations;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.RegisteredMemory;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.rdma.context.RegistrationCache;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.TestQueues;
+import dev.ferrule.support.MemoryUses;
+import dev.ferrule.support.RecentMemory;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -34,6 +42,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -267,43 +276,62 @@ class RdmaSendersTest {
     return outbox.lastNumber();
   }
 
-  @Test
-  void closingRegisteredMemoryWaitsForAMessageThatAnotherThreadIsPosting() throws Exception {
-    RdmaRegisteredMemory memory =
-        (RdmaRegisteredMemory) connection.register(Arena.ofAuto().allocate(64));
-    memory.stage();
+  private static RdmaMemoryUse use(RdmaConnection connection, RegisteredMemory memory) {
+    return new RecentMemory<>(connection.registeredMemory()).use(memory);
+  }
+
+  private static FutureTask<Boolean> startClosing(RegisteredMemory memory) {
     FutureTask<Boolean> closing =
         new FutureTask<>(() -> {
           memory.close();
           return true;
         });
     Thread.ofPlatform().daemon().start(closing);
-    while (memory.isUsable()) {
+    return closing;
+  }
+
+  @Test
+  void closingRegisteredMemoryWaitsForAMessageThatAnotherThreadIsPosting() throws Exception {
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    RdmaMemoryUse use = use(connection, memory);
+    use.stage();
+    FutureTask<Boolean> closing = startClosing(memory);
+    while (use.isUsable()) {
       Thread.yield();
     }
-    assertThatThrownBy(memory::stage).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(use::stage).isInstanceOf(IllegalStateException.class);
     assertThat(closing.isDone()).isFalse();
 
-    memory.posted(0);
+    use.posted(0);
 
     assertThat(closing.get()).isTrue();
   }
 
   @Test
-  void registeredMemoryStaysOpenWhileAMessageFromItIsStaged() {
+  void registeredMemoryStaysOpenWhileAMessageFromItIsStagedOnAnyConnection() {
     RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0");
-    RdmaRegisteredMemory memory =
-        (RdmaRegisteredMemory) hasty.register(Arena.ofAuto().allocate(1000));
-    memory.stage();
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(1000));
+    RdmaMemoryUse use = use(hasty, memory);
+    use.stage();
     assertThatThrownBy(memory::close)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is staged: flush it");
     assertThat(hasty.state()).isEqualTo(ConnectionState.OPEN);
 
-    memory.stage();
+    use.stage();
     hasty.close(Duration.ZERO);
     memory.close();
-    assertThat(memory.isUsable()).isFalse();
+    assertThat(use.isUsable()).isFalse();
+  }
+
+  private RdmaMemoryUse use(RegisteredMemory memory, SendQueue queue, RegistrationCache cache) {
+    MemoryUses<RdmaMemoryUse> uses =
+        new MemoryUses<>(
+            RdmaMemoryUse.class,
+            connection.uri(),
+            connection.life(),
+            shared -> new RdmaMemoryUse(shared, connection, queue, cache));
+    return new RecentMemory<>(uses).use(memory);
   }
 
   @Test
@@ -311,22 +339,16 @@ class RdmaSendersTest {
     ScriptedDevice device = new ScriptedDevice();
     CompletionQueue completions = device.completionQueue();
     SendQueue queue = TestQueues.sendQueue(device, completions, new RecordingCallbacks());
-    RdmaRegistrations registrations = new RdmaRegistrations(connection, queue);
-    RdmaRegisteredMemory memory =
-        registrations.register(device.domain(), Arena.ofAuto().allocate(64));
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    RdmaMemoryUse use = use(memory, queue, new RegistrationCache(device.domain()));
     long first = post(queue.newOutbox());
     long last = post(queue.newOutbox());
-    memory.stage();
-    memory.stage();
-    memory.posted(last);
-    memory.posted(first); // by a thread that was preempted after it posted its message
+    use.stage();
+    use.stage();
+    use.posted(last);
+    use.posted(first); // by a thread that was preempted after it posted its message
     device.sent(completions, first);
-    FutureTask<Boolean> closing =
-        new FutureTask<>(() -> {
-          memory.close();
-          return true;
-        });
-    Thread.ofPlatform().daemon().start(closing);
+    FutureTask<Boolean> closing = startClosing(memory);
     while (device.polls.get() < 4 && !closing.isDone()) {
       Thread.yield();
     }
@@ -337,5 +359,80 @@ class RdmaSendersTest {
     assertThat(closing.get()).isTrue();
     assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     assertThat(device.registrations).as("of the send memory").hasValue(1);
+  }
+
+  private void assertRegistered(MemorySegment memory, int times) {
+    verify(manager.device.verbs, times(times))
+        .regMr(anyLong(), eq(memory.address()), eq(memory.byteSize()), anyInt());
+  }
+
+  @Test
+  void memoryIsRegisteredOnceForAllConnectionsAndUntilTheLastOneCloses() {
+    MemorySegment segment = Arena.ofAuto().allocate(1000);
+    RegisteredMemory memory = connection.register(segment);
+    List<RdmaConnection> others = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      RdmaConnection other = provider.connect("?closeTimeout=0s&peerTimeout=0");
+      others.add(other);
+      RdmaMemoryUse use = use(other, memory);
+      assertThat(use.localKey()).isEqualTo(ScriptedDevice.LOCAL_KEY);
+      assertThat(use(other, memory)).isSameAs(use);
+    }
+    RegisteredMemory again = others.getFirst().register(segment);
+    assertRegistered(segment, 1);
+    connection.close(Duration.ZERO);
+    clearInvocations(manager.device.verbs);
+
+    again.close();
+    RdmaConnection last = others.removeLast();
+    others.forEach(other -> other.close(Duration.ZERO));
+    assertThat(use(last, memory).isUsable()).isTrue();
+    assertRegistered(segment, 0);
+    memory.close();
+    RegisteredMemory anew = last.register(segment);
+
+    assertRegistered(segment, 1);
+    anew.close();
+    last.close(Duration.ZERO);
+  }
+
+  @Test
+  void memoryOfAnotherDeviceIsRegisteredThereAtItsFirstUse() {
+    ScriptedDevice device = new ScriptedDevice();
+    SendQueue queue =
+        TestQueues.sendQueue(device, device.completionQueue(), new RecordingCallbacks());
+    int before = device.registrations.get();
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    assertThat(device.registrations).hasValue(before);
+    RegistrationCache cache = new RegistrationCache(device.domain());
+
+    RdmaMemoryUse first = use(memory, queue, cache);
+    RdmaMemoryUse second = use(memory, queue, cache);
+
+    assertThat(first).isNotSameAs(second);
+    assertThat(device.registrations).hasValue(before + 1);
+    memory.close();
+    assertThat(device.registrations).hasValue(before);
+  }
+
+  @Test
+  void aConnectionThatAcknowledgesNothingDoesNotEndTheOthersThatUseTheMemory() {
+    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0");
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(1000));
+    RdmaMemoryUse use = use(hasty, memory);
+    use.stage();
+    use.posted(1);
+    AtomicBoolean seen = new AtomicBoolean();
+    hasty.onClose(ended -> {
+      memory.close(); // returns, as the connection has ended
+      seen.set(true);
+    });
+
+    memory.close();
+
+    assertThat(seen).isTrue();
+    assertThat(hasty.failure()).hasMessageContaining("timed out closing registered memory");
+    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    hasty.close(Duration.ZERO);
   }
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import dev.ferrule.verbs.AccessFlags;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The program's memory that is registered with a device, for local accesses. The same memory is
+ * registered once, however many connections use it, and until none does.
+ *
+ * <p><b>Threads:</b> safe for use by several threads. Registering and deregistering, which take
+ * long for much memory, delay only those that need the same region.
+ */
+public final class RegistrationCache {
+
+  /**
+   * Which memory a region is. The scope distinguishes memory that has been freed while it was
+   * registered from later memory at the same address.
+   */
+  private record Key(MemorySegment.Scope scope, long address, long size, boolean readOnly) {
+
+    static Key of(MemorySegment memory) {
+      return new Key(memory.scope(), memory.address(), memory.byteSize(), memory.isReadOnly());
+    }
+  }
+
+  /** A region with its users. */
+  public static final class Region {
+
+    private final Key key;
+    private int users; // under the lock of the cache
+    private @Nullable MemoryRegion registered; // under the monitor of this
+
+    private Region(Key key) {
+      this.key = key;
+    }
+
+    private synchronized MemoryRegion register(ProtectionDomain domain, MemorySegment memory) {
+      MemoryRegion known = registered;
+      if (known == null) {
+        // an RDMA READ writes to it
+        known = domain.register(memory, memory.isReadOnly() ? 0 : AccessFlags.LOCAL_WRITE);
+        registered = known;
+      }
+      return known;
+    }
+
+    private synchronized void deregister() {
+      Cleanup.close(registered);
+    }
+
+    /** {@return the local key} */
+    public synchronized int localKey() {
+      MemoryRegion known = registered;
+      if (known == null) {
+        throw new IllegalStateException("the region is not registered");
+      }
+      return known.localKey();
+    }
+  }
+
+  private final ProtectionDomain domain;
+  private final Map<Key, Region> regions = new HashMap<>(); // guarded by itself
+
+  /**
+   * Creates a cache without regions.
+   *
+   * @param domain registers the memory
+   */
+  public RegistrationCache(ProtectionDomain domain) {
+    this.domain = domain;
+  }
+
+  /**
+   * Returns the region of memory for one more user.
+   *
+   * @param memory native memory
+   * @return the region, to be released once
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
+   */
+  public Region acquire(MemorySegment memory) {
+    Region region;
+    synchronized (regions) {
+      region = regions.computeIfAbsent(Key.of(memory), Region::new);
+      region.users++;
+    }
+    boolean registered = false;
+    try {
+      MemoryRegion ignored = region.register(domain, memory);
+      registered = true;
+      return region;
+    } finally {
+      if (!registered) {
+        release(region);
+      }
+    }
+  }
+
+  /**
+   * Releases a region for one user. The last one deregisters it; no outstanding work request uses
+   * it.
+   *
+   * @param region the region
+   */
+  public void release(Region region) {
+    synchronized (regions) {
+      region.users--;
+      if (region.users > 0) {
+        return;
+      }
+      regions.remove(region.key);
+    }
+    region.deregister();
+  }
+}
