@@ -100,8 +100,8 @@ public interface Connection extends AutoCloseable {
    *
    * @param memory a native segment that any thread may access; it must stay alive until the
    *     registration is closed
-   * @return the registration, to be closed; at the latest it is closed when this connection and all
-   *     others that have used it are, see {@link RegisteredMemory}
+   * @return the registration, to be closed; at the latest it is closed when the program has closed
+   *     this connection and all others that have used it, see {@link RegisteredMemory}
    * @throws IllegalArgumentException if the segment is on the heap or confined to one thread
    * @throws ResourceExhaustedException if the operating system refuses to pin that much memory
    * @throws ConnectionClosedException if the connection is closed

@@ -15,7 +15,9 @@ import java.lang.foreign.MemorySegment;
  * <p><b>Lifetime:</b> the connection that the memory was registered with uses it, and so does every
  * other connection from its first message or access with it on, until the program closes that
  * connection. When the last of them is closed, the registration is closed, too, and cannot be used
- * by other connections any more. The peer's close and the loss of a peer do not count.
+ * by other connections any more. The peer's close and the loss of a peer do not end a use. So a
+ * program that replaces a connection closes the old one after the first use over the new one, or
+ * registers again.
  *
  * <p><b>Errors:</b> memory of another provider causes {@link IllegalArgumentException}, memory that
  * is freed or whose registration is closed {@link IllegalStateException}. The first use on a
@@ -30,13 +32,13 @@ public interface RegisteredMemory extends AutoCloseable {
 
   /**
    * Ends the registration, after sends and accesses in progress over all connections. A connection
-   * whose peer does not acknowledge them within {@link StandardOptions#CLOSE_TIMEOUT} fails with
-   * {@link PeerLostException}. Closing twice does nothing; if several threads close it
-   * concurrently, each call returns when the registration has ended. Flush messages staged from the
-   * memory before.
+   * whose peer does not acknowledge them within {@link StandardOptions#CLOSE_TIMEOUT}, or one
+   * second if that is longer, fails with {@link PeerLostException}. Closing twice does nothing; if
+   * several threads close it concurrently, each call returns when the registration has ended. Flush
+   * messages staged from the memory before.
    *
    * @throws IllegalStateException if a message from the memory remains staged, on any connection,
-   *     while this method waits; the registration is then still open
+   *     for as long as that before the wait; the registration is then still open
    */
   @Override
   void close();

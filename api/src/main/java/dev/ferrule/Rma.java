@@ -57,8 +57,9 @@ import java.time.Duration;
  * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
  * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
  * memory of another connection, and registered memory of another provider, cause {@link
- * IllegalArgumentException}. The methods name only what they throw beyond that. Only {@code
- * expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ * IllegalArgumentException}; the first use of registered memory on a further device may throw
+ * {@link ResourceExhaustedException}. The methods name only what they throw beyond that. Only
+ * {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  */
 public interface Rma {
 

@@ -84,8 +84,11 @@ public final class SharedRegistration implements RegisteredMemory {
     MemoryUses<?> connection = uses.remove(use);
     if (connection != null) {
       closed |= uses.isEmpty();
-      connection.forget(this);
-      use.release();
+      try {
+        use.release();
+      } finally {
+        connection.forget(this); // last: a close of the connection waits for the release
+      }
     }
   }
 

@@ -58,6 +58,7 @@ class SharedRegistrationTest {
 
     @Override
     protected void release() {
+      peer.whenReleased.run();
       events.add("release " + peer.name);
     }
   }
@@ -86,6 +87,7 @@ class SharedRegistrationTest {
     private final RecentMemory<Use> recent;
     private Runnable whenPosted = () -> {};
     private Runnable whenAwaited = () -> {};
+    private Runnable whenReleased = () -> {};
     private int begun;
 
     Peer(String name) {
@@ -246,6 +248,41 @@ class SharedRegistrationTest {
 
     assertThat(events).containsExactly("await a", "release b", "release a", "await b");
     assertClosed(memory);
+  }
+
+  /** The device must not be closed before that. */
+  @Test
+  void theCloseOfAConnectionWaitsForAReleaseByAnotherThread() throws Exception {
+    Peer peer = new Peer("a");
+    RegisteredMemory memory = peer.uses.register(segment);
+    CountDownLatch releasing = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    peer.whenReleased =
+        () -> {
+          releasing.countDown();
+          awaitOf(goOn);
+        };
+    Thread closing = Thread.ofPlatform().daemon().start(memory::close);
+    releasing.await();
+
+    Thread ending = Thread.ofPlatform().daemon().start(peer::close);
+    while (ending.getState() != Thread.State.BLOCKED && ending.isAlive()) {
+      Thread.yield();
+    }
+
+    assertThat(ending.isAlive()).isTrue();
+    goOn.countDown();
+    closing.join();
+    ending.join();
+    assertThat(events).containsExactly("await a", "release a");
+  }
+
+  private static void awaitOf(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test

@@ -177,6 +177,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     long deadline = exposures.deadline();
     // otherwise the peer would consider this side done with its memory
     localUse.awaitNone(deadline);
+    fragments.abandonAll(); // a thread that waits for an operation may be copying its bytes
     exposures.endAll(deadline);
   }
 

@@ -98,6 +98,8 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
       }
       Threads.pause(UNUSED_PAUSE_NANOS);
     }
+    // requests the completion, as the wait for other connections may take all of the time
+    boolean ignored = queue.isComplete(lastUse.get());
     return true;
   }
 

@@ -256,11 +256,15 @@ final class RdmaSender extends AbstractSender {
   @Override
   protected void publish() {
     bytesPublished = bytesStaged;
-    boolean taken = outbox.publish();
-    while (sourceCount > 0) {
-      sourceCount--;
-      Objects.requireNonNull(sources[sourceCount]).posted(outbox.lastNumber());
-      sources[sourceCount] = null;
+    boolean taken;
+    try {
+      taken = outbox.publish();
+    } finally {
+      while (sourceCount > 0) {
+        sourceCount--;
+        Objects.requireNonNull(sources[sourceCount]).posted(outbox.lastNumber());
+        sources[sourceCount] = null;
+      }
     }
     checkTaken(taken);
   }

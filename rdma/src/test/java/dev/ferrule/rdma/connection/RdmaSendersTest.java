@@ -255,6 +255,26 @@ class RdmaSendersTest {
     return types.reversed();
   }
 
+  /** The wait for other connections may take all of the time. */
+  @Test
+  void closingRegisteredMemoryRequestsAllCompletionsBeforeItWaitsForAny() {
+    ScriptedDevice device = new ScriptedDevice();
+    CompletionQueue completions = device.completionQueue();
+    SendQueue queue = TestQueues.sendQueue(device, completions, new RecordingCallbacks(), 64);
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    RdmaMemoryUse use = use(memory, queue, new RegistrationCache(device.domain()));
+    use.stage();
+    use.posted(post(queue.newOutbox()));
+    assertThat(device.lastSend().isSignaled()).isFalse();
+
+    assertThat(use.awaitPosted(System.nanoTime())).isTrue();
+
+    assertThat(device.lastSend().isSignaled()).isTrue();
+    device.sent(completions, device.lastSend().id());
+    long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
+    assertThat(use.awaitUnused(longAgo)).isTrue();
+  }
+
   @Test
   void theSendersOfAConnectionAreLimited() {
     List<Sender> senders = new ArrayList<>();

@@ -26,12 +26,18 @@ public final class TestQueues {
   /** Returns a send queue for a few short messages. */
   public static SendQueue sendQueue(
       ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks) {
+    return sendQueue(device, completions, callbacks, UNACKED);
+  }
+
+  /** Returns a send queue for short messages; a quarter of them may be unsignaled. */
+  public static SendQueue sendQueue(
+      ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks, int unacked) {
     return new SendQueue(
         new Channel.Parts(
             device.queuePair(77),
             completions,
-            device.sendMemory(UNACKED * SendQueue.LINE),
-            UNACKED,
+            device.sendMemory((long) unacked * SendQueue.LINE),
+            unacked,
             -1,
             callbacks),
         new FakeProtocol(1000));

@@ -24,8 +24,9 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
  * by the same thread, after each {@link #free} by the same thread, and by that thread once more
- * after {@link #publishFrees}, before it waits for messages. A thread that does not wait for
- * messages after its last free may miss one, if a message arrives at the same moment.
+ * after {@link #publishFrees}, before it waits for messages. If a message arrives at the moment of
+ * its last free, a thread that does not wait afterwards, or always finds messages of other
+ * connections, may miss one: then the next tick of the event loop sends it.
  */
 public final class RingMessages extends MessageQueue {
 
