@@ -260,7 +260,7 @@ class SharedRegistrationTest {
     peer.whenReleased =
         () -> {
           releasing.countDown();
-          awaitOf(goOn);
+          await(goOn);
         };
     Thread closing = Thread.ofPlatform().daemon().start(memory::close);
     releasing.await();
@@ -275,14 +275,6 @@ class SharedRegistrationTest {
     closing.join();
     ending.join();
     assertThat(events).containsExactly("await a", "release a");
-  }
-
-  private static void awaitOf(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   @Test
