@@ -121,13 +121,6 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   }
 
   @Override
-  public void serveStarvingPeers() {
-    for (ReceiveQueue queue : groups.queues()) {
-      queue.serveStarvingPeers();
-    }
-  }
-
-  @Override
   public boolean isExhausted(int held) {
     return false; // that depends on each connection
   }

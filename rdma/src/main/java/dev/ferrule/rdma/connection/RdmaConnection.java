@@ -239,7 +239,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   }
 
   @Override
-  public void serveStarvingPeers() {
+  public void serveStarvingPeer() {
     channel.serveStarvingPeer();
   }
 

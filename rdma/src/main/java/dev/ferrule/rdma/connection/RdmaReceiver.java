@@ -55,8 +55,11 @@ final class RdmaReceiver implements Receiver, EventCondition {
           uri(), "interrupted while waiting to " + doing, null);
     }
 
-    /** Makes freed buffer space available to peers that cannot send without it. */
-    void serveStarvingPeers();
+    /**
+     * Makes freed buffer space available to a peer that cannot send without it. A common receiver
+     * does so in {@link #next}, for each connection that has no more messages.
+     */
+    default void serveStarvingPeer() {}
 
     /**
      * Returns whether no more messages can arrive before the program frees some of those it holds.
@@ -300,7 +303,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
       return true;
     }
     if (!owner.hasEnded()) {
-      owner.serveStarvingPeers();
+      owner.serveStarvingPeer();
       return false;
     }
     // the last message may have arrived between the poll and the end

@@ -128,7 +128,8 @@ public abstract class Channel {
    * @param message the message's number, as delivered
    */
   public final void free(int message) {
-    if (messages.place() == null) {
+    ReceiveMultiplexer.Place place = messages.place();
+    if (place == null) {
       freed(message);
       return;
     }
@@ -137,6 +138,7 @@ public abstract class Channel {
     synchronized (freeing) {
       freed(message);
     }
+    place.offer(); // the peer may starve, and the connection may have left the list
   }
 
   /**

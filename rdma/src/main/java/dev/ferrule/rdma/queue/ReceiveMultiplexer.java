@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The rotation of a common receiver over connections, of any device. Messages stay in the queues of
  * their connections, which cannot overflow; this class has a list of the connections with messages.
  * A connection is in the list at most once. The receiver takes a few messages of each in rotation,
- * so no connection starves others. Nothing allocates here.
+ * so no connection starves others. A connection without messages leaves the list, and freed buffer
+ * space is made available to its peer then; it returns when messages arrive or are freed. Nothing
+ * allocates here.
  *
  * <p><b>Threads:</b> any number of threads that poll receive queues offer; one receiver takes; any
  * thread may end it.
@@ -32,7 +34,7 @@ public final class ReceiveMultiplexer {
       this.channel = channel;
     }
 
-    /** Adds the connection to the list, as it may have messages. By any thread. */
+    /** Adds the connection to the list, as it may have messages or freed space. By any thread. */
     void offer() {
       list.offer(this);
     }
@@ -66,7 +68,7 @@ public final class ReceiveMultiplexer {
   }
 
   private void offer(Place place) {
-    if (ended || place.listed.getAndSet(true)) {
+    if (ended || place.listed.get() || place.listed.getAndSet(true)) {
       return; // the receiver checks for messages before and after it removes the node
     }
     Place behind;
@@ -106,7 +108,9 @@ public final class ReceiveMultiplexer {
       } else if (!channel.messages().hasNext()) {
         removeFirst();
         place.listed.getAndSet(false);
-        if (channel.messages().hasNext() && !place.listed.getAndSet(true)) {
+        if (!channel.messages().hasNext()) {
+          channel.serveStarvingPeer(); // no message may arrive before that
+        } else if (!place.listed.getAndSet(true)) {
           append(place); // a message arrived when the node was still marked as listed
         }
       } else if (channel.messages().messagesTaken() >= turnEnd) {

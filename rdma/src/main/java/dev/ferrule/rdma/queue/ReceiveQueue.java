@@ -2,7 +2,8 @@
 package dev.ferrule.rdma.queue;
 
 import dev.ferrule.verbs.CompletionQueue;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private final SpinLock lock = new SpinLock();
   private final EventRequest event;
   private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
-  private volatile Channel[] channels = {}; // the same, for other threads; written under the lock
+  private final List<Channel> channels = new ArrayList<>(); // the same; under the lock
   private volatile @Nullable Channel only; // of a queue of one connection, which needs no lookup
   private volatile @Nullable ReceiveMultiplexer common; // written under the lock
   private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
@@ -81,7 +82,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       }
       next = takeTouched();
       byNumber.put(channel.queuePairNumber(), channel);
-      channels = with(channels, channel);
+      channels.add(channel);
       collect(channel);
       only = single ? channel : null;
     } finally {
@@ -111,7 +112,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       if (byNumber.get(channel.queuePairNumber()) == channel) {
         byNumber.remove(channel.queuePairNumber());
       }
-      channels = without(channels, channel);
+      channels.remove(channel);
       only = null;
     } finally {
       lock.unlock();
@@ -294,18 +295,6 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
   }
 
-  /**
-   * Makes freed buffer space available to each peer that cannot send without it. By the thread of
-   * the common receiver.
-   */
-  public void serveStarvingPeers() {
-    for (Channel channel : channels) {
-      if (channel.messages().place() != null) {
-        channel.serveStarvingPeer();
-      }
-    }
-  }
-
   /** Stops polling, so that the completion queue can be destroyed. */
   @Override
   public void close() {
@@ -316,15 +305,5 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     } finally {
       lock.unlock();
     }
-  }
-
-  private static Channel[] with(Channel[] channels, Channel one) {
-    Channel[] result = Arrays.copyOf(channels, channels.length + 1);
-    result[channels.length] = one;
-    return result;
-  }
-
-  private static Channel[] without(Channel[] channels, Channel one) {
-    return Arrays.stream(channels).filter(channel -> channel != one).toArray(Channel[]::new);
   }
 }

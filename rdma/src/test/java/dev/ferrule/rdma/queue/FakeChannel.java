@@ -24,6 +24,9 @@ final class FakeChannel extends IdleChannel {
   /** The dropped receives. */
   final List<Integer> dropped = new ArrayList<>();
 
+  /** How often the peer was served as it might starve. */
+  int served;
+
   private final FakeProtocol protocol;
 
   private FakeChannel(Parts parts, FakeProtocol protocol, int capacity) {
@@ -83,6 +86,11 @@ final class FakeChannel extends IdleChannel {
   @Override
   protected void dropped(int receive) {
     dropped.add(receive);
+  }
+
+  @Override
+  protected void relieveStarvingPeer() {
+    served++;
   }
 
   @Override

@@ -114,6 +114,31 @@ class ReceiveMultiplexerTest {
     assertThat(taken.indexOf(2000)).isBetween(0, 2 * ReceiveMultiplexer.TURN + 1);
   }
 
+  /** Freed space need not be reported at once; its peer may be waiting for it, and send nothing. */
+  @Test
+  void shouldServeThePeerOfAConnectionWithoutMessagesWhileOthersAreBusy() {
+    FakeChannel served = collected();
+    FakeChannel busy = collected();
+    FakeChannel idle = collected();
+    assertThat(arrivals.next()).isNull();
+    int before = served.served;
+    served.bring(1);
+    for (int i = 0; i < CAPACITY; i++) {
+      busy.bring(i);
+    }
+
+    assertThat(take(arrivals.next())).isEqualTo(1);
+    assertThat(served.served).isEqualTo(before);
+    assertThat(arrivals.next()).isSameAs(busy);
+    assertThat(served.served).isEqualTo(before + 1);
+    assertThat(idle.served).isEqualTo(1);
+
+    served.free(1);
+    assertThat(takeAll(arrivals)).hasSize(CAPACITY);
+    assertThat(served.served).isEqualTo(before + 2);
+    assertThat(idle.served).isEqualTo(1);
+  }
+
   @Test
   void shouldSkipAClosedConnectionEvenIfItsMessageIsNext() {
     FakeChannel closed = collected();
