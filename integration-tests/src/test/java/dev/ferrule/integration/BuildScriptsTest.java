@@ -274,6 +274,12 @@ class BuildScriptsTest {
           echo "$reports" | sed 's,.*/,ran ,'
           """);
     }
+    program(
+        "checkout/models/check",
+        """
+        mkdir -p "$2"
+        printf 'SUCCESSFUL\t10\tT#t\tid\t\nENDED\n' >"$2/results.tsv"
+        """);
     Ended ended = run("./test");
     assertThat(ended.exitCode()).as("%s", ended).isZero();
     assertThat(ended.out())
@@ -282,7 +288,7 @@ class BuildScriptsTest {
             "device: ran device\n",
             "two-hosts: ran two-hosts\n",
             "emulated: ran emulated\n")
-        .endsWith("5 passed, 0 failed, 0 skipped\n");
+        .endsWith("6 passed, 0 failed, 0 skipped\n");
   }
 
   @Test
