@@ -56,9 +56,20 @@ public final class NativeFunction {
                   ADDRESS, ADDRESS),
               CAPTURE);
 
+  /** Lets calls fail, in tests: those that have an error convention. */
+  interface Faults {
+
+    /** Returns the errno with which a call fails that is not made; 0 if it is made. */
+    int errno(String function);
+  }
+
+  static volatile Faults faults = function -> 0;
+
+  private final String name;
   private final MemorySegment address;
 
-  NativeFunction(MemorySegment address) {
+  NativeFunction(String name, MemorySegment address) {
+    this.name = name;
     this.address = address;
   }
 
@@ -100,7 +111,7 @@ public final class NativeFunction {
    * @return 0, or {@code -errno}
    */
   public int error(Object... arguments) {
-    return -Math.abs((int) call(Failure.NONE, arguments));
+    return -Math.abs((int) call(Failure.RETURNED, arguments));
   }
 
   /**
@@ -116,13 +127,14 @@ public final class NativeFunction {
   /** How a function shows that it has failed, and that errno has the cause. */
   private enum Failure {
     NONE,
+    RETURNED,
     NEGATIVE_INT,
     MINUS_ONE,
     NULL;
 
     boolean is(long result) {
       return switch (this) {
-        case NONE -> false;
+        case NONE, RETURNED -> false;
         case NEGATIVE_INT -> (int) result < 0;
         case MINUS_ONE -> result == -1;
         case NULL -> result == 0;
@@ -134,6 +146,10 @@ public final class NativeFunction {
     long[] values = new long[MAX_ARGUMENTS];
     MemorySegment[] kept = {MemorySegment.NULL, MemorySegment.NULL};
     convert(arguments, values, kept);
+    int injected = failure == Failure.NONE ? 0 : faults.errno(name);
+    if (injected != 0) {
+      return -injected;
+    }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       long result =

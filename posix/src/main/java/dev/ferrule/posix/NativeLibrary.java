@@ -54,7 +54,7 @@ public final class NativeLibrary {
    * @throws UnsatisfiedLinkError if the library has no such function
    */
   public NativeFunction function(String name) {
-    return new NativeFunction(address(name));
+    return new NativeFunction(name, address(name));
   }
 
   /**

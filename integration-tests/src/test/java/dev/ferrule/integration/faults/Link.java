@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.faults;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The model of a connection: what was sent, and what each side may still see of it. */
+final class Link {
+
+  /** The messages of one sender that have not been received. */
+  static final class Queue {
+    final ArrayDeque<String> sent = new ArrayDeque<>(); // the places
+    final ArrayDeque<String> staged = new ArrayDeque<>();
+    boolean open = true;
+
+    void publish() {
+      sent.addAll(staged);
+      staged.clear();
+    }
+  }
+
+  /** What one side sends to the other. */
+  static final class Direction {
+    final List<Queue> queues = new ArrayList<>(List.of(new Queue()));
+    int held;
+
+    /** Returns how many messages must arrive. */
+    int sent() {
+      return queues.stream().mapToInt(queue -> queue.sent.size()).sum();
+    }
+
+    int inFlight() {
+      return held + queues.stream().mapToInt(q -> q.sent.size() + q.staged.size()).sum();
+    }
+
+    /**
+     * Removes a received message.
+     *
+     * @return whether it is the next one of a sender
+     */
+    boolean receive(String description) {
+      for (Queue queue : queues) {
+        ArrayDeque<String> next = queue.sent.isEmpty() ? queue.staged : queue.sent;
+        if (!next.isEmpty() && Contents.describe(next.getFirst()).equals(description)) {
+          next.removeFirst();
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+
+  final String name;
+  final World.Variant variant;
+  final boolean[] open = {true, true};
+  final Direction[] from = {new Direction(), new Direction()};
+  @Nullable String end; // the exception at the side that is still open, when the other has ended
+
+  Link(String name, World.Variant variant) {
+    this.name = name;
+    this.variant = variant;
+  }
+
+  boolean isOpen() {
+    return open[0] && open[1];
+  }
+
+  boolean isOver() {
+    return !open[0] && !open[1];
+  }
+
+  /** Ends one side; the other one, if it is open, observes an exception. */
+  void end(int side, String exception) {
+    open[side] = false;
+    if (end == null) {
+      end = exception;
+    }
+    from[1 - side].held = 0;
+  }
+}

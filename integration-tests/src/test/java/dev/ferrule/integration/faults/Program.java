@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.faults;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.posix.FailingCalls;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program with connections. It is told what to do next by lines of words, and answers each by a
+ * line of what it has observed; an exception is the last word of it, from a {@code !} on.
+ *
+ * <p>A message is named by its place in {@link Contents}, as in {@code 17:100}: offset and length.
+ * A received one is described by its length and checksum.
+ */
+public final class Program {
+
+  /** How long a step waits for what must come. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** What a program uses. */
+  interface Surroundings {
+    Listener listen(URI address);
+
+    Connection connect(URI address, ConnectionOptions options);
+
+    /** Lets calls of the system, or of the device, fail at random. */
+    void beginFaults(long seed, int percent);
+
+    void endFaults();
+  }
+
+  /** A connection's end, with what the program has of it. */
+  private static final class End {
+    final Connection connection;
+    final List<@Nullable Sender> senders = new ArrayList<>();
+    final ArrayDeque<Held> held = new ArrayDeque<>();
+    @Nullable RegisteredMemory registered;
+    long last; // id of the first sender's last message
+
+    End(Connection connection) {
+      this.connection = connection;
+      senders.add(connection.sender());
+    }
+
+    Sender sender(String index) {
+      return requireNonNull(senders.get(Integer.parseInt(index)));
+    }
+  }
+
+  private record Held(ReceiveRegion region, String description) {}
+
+  private final Surroundings around;
+  private final MemorySegment contents = Contents.in(Arena.ofAuto());
+  private final Map<String, End> ends = new HashMap<>();
+  private @Nullable Listener listener;
+  private StringBuilder answer = new StringBuilder();
+
+  Program(Surroundings around) {
+    this.around = around;
+  }
+
+  /**
+   * Does the steps that are read from standard input.
+   *
+   * @param arguments none
+   * @throws IOException if the input cannot be read
+   */
+  public static void main(String[] arguments) throws IOException {
+    Program program =
+        new Program(
+            new Surroundings() {
+              @Override
+              public Listener listen(URI address) {
+                return Ferrule.listen(address);
+              }
+
+              @Override
+              public Connection connect(URI address, ConnectionOptions options) {
+                return Ferrule.connect(address, options);
+              }
+
+              @Override
+              public void beginFaults(long seed, int percent) {
+                FailingCalls.begin(seed, percent);
+              }
+
+              @Override
+              public void endFaults() {
+                FailingCalls.end();
+              }
+            });
+    BufferedReader steps =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String step = steps.readLine(); step != null; step = steps.readLine()) {
+      System.out.println(program.run(step));
+    }
+  }
+
+  /** Does a step; returns what was observed. */
+  String run(String step) {
+    answer = new StringBuilder("=");
+    try {
+      perform(step.split(" "));
+    } catch (Throwable e) { // whatever it is, the model decides whether it may be
+      answer.append(" !").append(e.getClass().getSimpleName()).append(": ").append(e.getMessage());
+      if (!(e instanceof FerruleException)) {
+        answer.append(" at ").append(Arrays.stream(e.getStackTrace()).limit(6).toList());
+      }
+    }
+    return answer.toString().replace('\n', ' ');
+  }
+
+  private void perform(String[] words) throws IOException {
+    String name = words.length > 1 ? words[1] : "";
+    switch (words[0]) {
+      case "listen" -> {
+        Listener opened = around.listen(URI.create(name));
+        listener = opened;
+        say(opened.uri().toString());
+      }
+      case "unlisten" -> {
+        requireNonNull(listener).close();
+        listener = null;
+      }
+      case "connect" -> {
+        ConnectionOptions options =
+            ConnectionOptions.builder().payload(name.getBytes(StandardCharsets.UTF_8)).build();
+        ends.put(name, new End(around.connect(URI.create(words[2]), options)));
+      }
+      case "accept" -> {
+        Duration timeout = Duration.ofMillis(Long.parseLong(name));
+        Connection accepted = requireNonNull(listener).accept(timeout);
+        String peer = new String(accepted.peerPayload(), StandardCharsets.UTF_8);
+        ends.put(peer, new End(accepted));
+        say(peer);
+      }
+      case "faults" -> around.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
+      case "repair" -> around.endFaults();
+      case "files" -> say(openFiles());
+      default -> perform(words, requireNonNull(ends.get(name), name));
+    }
+  }
+
+  /** Returns the open files of the kinds that Ferrule opens. */
+  private static String openFiles() throws IOException {
+    List<String> files = new ArrayList<>();
+    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      for (Path descriptor : descriptors.toList()) {
+        if (Integer.parseInt(descriptor.getFileName().toString()) > 2
+            && Files.isSymbolicLink(descriptor)) { // the listing's own is closed
+          files.add(Files.readSymbolicLink(descriptor).toString());
+        }
+      }
+    }
+    files.removeIf(file -> !file.matches("(socket:|anon_inode:|pipe:|/memfd:|/dev/shm/).*"));
+    return String.join(",", files);
+  }
+
+  private void perform(String[] words, End end) {
+    switch (words[0]) {
+      case "newSender" -> end.senders.add(end.connection.newSender());
+      case "closeSender" -> {
+        end.sender(words[2]).close();
+        end.senders.set(Integer.parseInt(words[2]), null);
+      }
+      case "send" -> send(end, words);
+      case "flush" -> end.sender(words[2]).flush();
+      case "await" -> {
+        if (end.last > 0) {
+          end.connection.sender().await(end.last, PATIENCE);
+        }
+      }
+      case "poll" -> poll(end, Integer.parseInt(words[2]));
+      case "take" -> take(end, Integer.parseInt(words[2]));
+      case "wait" -> awaitMessages(end, Integer.parseInt(words[2]));
+      case "interrupt" -> {
+        Thread.currentThread().interrupt();
+        try {
+          awaitMessages(end, 1);
+        } finally {
+          Thread.interrupted();
+        }
+      }
+      case "free" -> free(end, words[2].equals("first"));
+      case "close" -> {
+        end.connection.close();
+        ends.remove(words[1]);
+      }
+      default -> throw new IllegalArgumentException(words[0]);
+    }
+  }
+
+  private void say(String word) {
+    answer.append(' ').append(word);
+  }
+
+  /** Sends messages one after the other, and says each that was sent. */
+  private void send(End end, String[] words) {
+    Sender sender = end.sender(words[2]);
+    for (int i = 4; i < words.length; i++) {
+      String[] place = words[i].split(":");
+      int offset = Integer.parseInt(place[0]);
+      int length = Integer.parseInt(place[1]);
+      long id =
+          switch (words[3]) {
+            case "copy" -> sender.send(contents, offset, length);
+            case "stage" -> sender.stage(contents, offset, length);
+            case "claim" -> claim(sender, offset, length);
+            case "gather" -> {
+              if (end.registered == null) {
+                end.registered = end.connection.register(contents);
+              }
+              int header = length / 3;
+              MemorySegment head = contents.asSlice(offset, header);
+              yield sender.sendAsync(head, end.registered, offset + header, length - header);
+            }
+            default -> throw new IllegalArgumentException(words[3]);
+          };
+      if (id < 0) {
+        return; // there is no room
+      }
+      if (words[2].equals("0")) {
+        end.last = id;
+      }
+      say(words[i]);
+    }
+  }
+
+  private long claim(Sender sender, int offset, int length) {
+    SendRegion region = sender.tryClaim(length);
+    if (region == null) {
+      return -1;
+    }
+    if (offset % 5 == 0) { // changes its mind
+      region.abort();
+      region = sender.tryClaim(length);
+      if (region == null) {
+        return -1;
+      }
+    }
+    MemorySegment.copy(contents, offset, region.buffer(), region.offset(), length);
+    return sender.sendAsync(region);
+  }
+
+  private void poll(End end, int limit) {
+    end.connection
+        .receiver()
+        .poll(
+            (buffer, offset, length) -> say(Contents.describe(buffer.asSlice(offset, length))),
+            limit);
+  }
+
+  private void take(End end, int limit) {
+    for (int i = 0; i < limit; i++) {
+      ReceiveRegion region = end.connection.receiver().tryReceive();
+      if (region == null) {
+        return;
+      }
+      String description = Contents.describe(region.segment());
+      end.held.add(new Held(region, description));
+      say(description);
+    }
+  }
+
+  private void awaitMessages(End end, int count) {
+    for (int i = 0; i < count; i++) {
+      try (ReceiveRegion region = end.connection.receiver().receive(PATIENCE)) {
+        say(Contents.describe(region.segment()));
+      } catch (OperationTimeoutException e) {
+        throw new AssertionError("a message did not arrive", e);
+      }
+    }
+  }
+
+  /** Frees a held message, or all, in the reverse order; they must not have changed. */
+  private void free(End end, boolean first) {
+    do {
+      Held held = first ? end.held.pollFirst() : end.held.pollLast();
+      if (held == null) {
+        return;
+      }
+      String now = Contents.describe(held.region.segment());
+      if (!now.equals(held.description)) {
+        throw new AssertionError("a held message has changed: " + held.description + ", " + now);
+      }
+      held.region.close();
+      say(now);
+    } while (!first);
+  }
+}

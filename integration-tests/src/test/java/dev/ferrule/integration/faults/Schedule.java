@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.faults;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** A random schedule of two programs, checked step by step against {@link Link}. */
+final class Schedule {
+
+  private static final int MOST_LINKS = 4;
+  private static final int MOST_SENDERS = 3;
+  private static final int FILL = 600;
+  private static final int ACCEPT_MILLIS = 20;
+  private static final int PATIENCE_MILLIS = 30_000;
+  private static final String TIMEOUT = "OperationTimeoutException";
+  private static final int SERVER = 1;
+  private static final List<String> WAYS = List.of("copy", "stage", "claim", "gather");
+
+  private final World world;
+  private final Random random;
+  private final List<String> trail = new ArrayList<>();
+  private final List<Link> links = new ArrayList<>();
+  private int names;
+  private int failing = -1; // the side with faults
+
+  /** What a step answered. */
+  private record Answer(List<String> words, @Nullable String exception) {
+
+    static Answer of(String text) {
+      int end = text.indexOf(" !");
+      String said = end < 0 ? text : text.substring(0, end);
+      List<String> words = Arrays.stream(said.split(" ")).skip(1).toList();
+      return new Answer(words, end < 0 ? null : text.substring(end + 2));
+    }
+
+    boolean isException(String name) {
+      return exception != null && exception.startsWith(name + ":");
+    }
+  }
+
+  Schedule(World world, long seed) {
+    this.world = world;
+    this.random = new Random(seed);
+  }
+
+  /** Runs it; an {@link AssertionError} has the last steps. */
+  void run(int steps) {
+    try {
+      expectNothing(step(SERVER, "listen " + world.address()));
+      for (int i = 0; i < steps; i++) {
+        next();
+      }
+      finish();
+      expectNothing(step(SERVER, "unlisten"));
+      expectNoFiles();
+    } catch (AssertionError | RuntimeException e) {
+      int from = Math.max(0, trail.size() - 60);
+      String last = String.join("\n", trail.subList(from, trail.size()));
+      throw new AssertionError(e.getMessage() + "\n" + last, e);
+    }
+  }
+
+  /** Descriptors are closed when the last connection is, or soon after, by another thread. */
+  private void expectNoFiles() {
+    for (int side = 0; side < 2; side++) {
+      Answer answer = step(side, "files");
+      for (int tries = 0; !answer.words().isEmpty() && tries < 500; tries++) {
+        pause();
+        trail.removeLast();
+        trail.removeLast();
+        answer = step(side, "files");
+      }
+      if (!answer.words().isEmpty()) {
+        throw new AssertionError("files are left open: " + answer.words());
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(10);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private Answer step(int side, String step) {
+    world.host(side).begin(step);
+    return answer(side, step);
+  }
+
+  private Answer answer(int side, String step) {
+    String shown = step.length() > 200 ? step.substring(0, 200) + "…" : step;
+    trail.add((side == 0 ? "client " : "server ") + shown);
+    String text = world.host(side).answer();
+    trail.add("  " + (text.length() > 600 ? text.substring(0, 600) + "…" : text));
+    if (text.startsWith("!")) {
+      throw new AssertionError("a program has ended");
+    }
+    return Answer.of(text);
+  }
+
+  private static void expectNothing(Answer answer) {
+    if (answer.exception() != null) {
+      throw new AssertionError("unexpected: " + answer.exception());
+    }
+  }
+
+  private void next() {
+    int kind = random.nextInt(100);
+    if (links.isEmpty() || (kind < 8 && links.size() < MOST_LINKS)) {
+      connect();
+      return;
+    }
+    Link link = links.get(random.nextInt(links.size()));
+    int side = random.nextInt(2);
+    if (!link.open[side]) {
+      side = 1 - side;
+    }
+    if (kind < 40) {
+      send(link, side);
+    } else if (kind < 66) {
+      receive(link, side);
+    } else if (kind < 76) {
+      free(link, side, random.nextBoolean() ? "first" : "all");
+    } else if (kind < 80) {
+      newSender(link, side);
+    } else if (kind < 82) {
+      closeSender(link, side);
+    } else if (kind < 85) {
+      fill(link, side);
+    } else if (kind < 88) {
+      awaitLast(link, side);
+    } else if (kind < 92) {
+      close(link, side);
+    } else if (kind < 96) {
+      withFaults(side);
+    } else if (kind < 98) {
+      whileStopped(side);
+    } else if (random.nextInt(4) == 0) {
+      kill(side);
+    }
+  }
+
+  private void connect() {
+    List<World.Variant> variants = world.variants();
+    World.Variant variant = variants.get(random.nextInt(variants.size()));
+    Link link = new Link("c" + names++, variant);
+    String faults = failing < 0 ? "" : "&connectTimeout=300ms";
+    String connect =
+        "connect %s %s%s%s".formatted(link.name, world.address(), variant.options(), faults);
+    world.host(0).begin(connect);
+    Answer accepted = accept(link);
+    while (accepted.isException(TIMEOUT) && !world.host(0).isDone()) {
+      accepted = accept(link);
+    }
+    Answer connected = answer(0, connect);
+    // the listener has a client that is connected, unless it has failed to make its part of it
+    int more = connected.exception() == null ? PATIENCE_MILLIS / ACCEPT_MILLIS : 1;
+    while (accepted.isException(TIMEOUT) && more > 0) {
+      accepted = accept(link);
+      more--;
+    }
+    if (failing < 0) {
+      expectNothing(accepted);
+      expectNothing(connected);
+    } else {
+      expectFailure(accepted);
+      expectFailure(connected);
+    }
+    link.open[0] = connected.exception() == null;
+    link.open[1] = accepted.exception() == null;
+    if (link.isOpen()) {
+      links.add(link);
+    } else if (!link.isOver()) {
+      // the side that has a connection observes the end of the other, and closes
+      expectEnd(link, link.open[0] ? 0 : 1, "");
+    }
+  }
+
+  /** Accepts a client; connections of earlier ones, which had given up, have ended. */
+  private Answer accept(Link link) {
+    Answer accepted = step(SERVER, "accept " + ACCEPT_MILLIS);
+    String name = accepted.words().isEmpty() ? link.name : accepted.words().getFirst();
+    if (name.equals(link.name)) {
+      return accepted;
+    }
+    Link other = new Link(name, link.variant);
+    other.open[0] = false;
+    expectEnd(other, SERVER, "");
+    return accept(link);
+  }
+
+  /** A failure that faults may cause names itself. */
+  private static void expectFailure(Answer answer) {
+    String exception = answer.exception();
+    if (exception != null
+        && !exception.matches(
+            "(?s)(ResourceExhausted|ConnectionRefused|"
+                + "OperationTimeout|PeerLost|ConnectionClosed|Ferrule|ProviderUnavailable)Exception: .{10,}")) {
+      throw new AssertionError("not a failure that a program expects: " + exception);
+    }
+  }
+
+  private String place(Link link, int index) {
+    // messages of further senders must be distinguishable
+    int shortest = index == 0 ? 0 : 8;
+    int longest = link.variant.longest();
+    int length =
+        switch (random.nextInt(4)) {
+          case 0 -> shortest;
+          case 1 -> longest;
+          case 2 -> Math.min(longest, shortest + random.nextInt(64));
+          default -> shortest + random.nextInt(longest - shortest + 1);
+        };
+    return random.nextInt(Contents.SIZE - longest) + ":" + length;
+  }
+
+  private int openSender(Link link, int side) {
+    List<Link.Queue> queues = link.from[side].queues;
+    int index = random.nextInt(queues.size());
+    return queues.get(index).open ? index : 0;
+  }
+
+  private void send(Link link, int side) {
+    Link.Direction direction = link.from[side];
+    int count = Math.min(1 + random.nextInt(4), link.variant.inFlight() - direction.inFlight());
+    if (count > 0) {
+      int index = openSender(link, side);
+      List<String> places = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        places.add(place(link, index));
+      }
+      send(link, side, index, WAYS.get(random.nextInt(WAYS.size())), places, count);
+    }
+    if (random.nextBoolean()) {
+      flush(link, side);
+    }
+  }
+
+  private void fill(Link link, int side) {
+    int index = openSender(link, side);
+    String place = place(link, index);
+    if (place.endsWith(":0")) {
+      place = place.replace(":0", ":9");
+    }
+    List<String> places = new ArrayList<>();
+    for (int i = 0; i < FILL; i++) {
+      places.add(place);
+    }
+    int least = Math.max(0, link.variant.inFlight() - link.from[side].inFlight());
+    send(link, side, index, "claim", places, least);
+  }
+
+  private void send(Link link, int side, int index, String way, List<String> places, int least) {
+    Link.Queue queue = link.from[side].queues.get(index);
+    boolean mayFail = !link.isOpen();
+    Answer answer =
+        step(side, "send %s %d %s %s".formatted(link.name, index, way, String.join(" ", places)));
+    if (!answer.words().equals(places.subList(0, answer.words().size()))) {
+      throw new AssertionError("other messages were sent");
+    }
+    if (mayFail) {
+      expectEndOrNothing(link, answer);
+      return; // there is no receiver
+    }
+    expectNothing(answer);
+    if (answer.words().size() < least) {
+      throw new AssertionError(
+          "room for %d messages instead of %d".formatted(answer.words().size(), least));
+    }
+    if (way.equals("stage")) {
+      queue.staged.addAll(answer.words());
+    } else if (!answer.words().isEmpty()) {
+      queue.publish();
+      queue.sent.addAll(answer.words());
+    }
+  }
+
+  private void flush(Link link, int side) {
+    List<Link.Queue> queues = link.from[side].queues;
+    for (int i = 0; i < queues.size(); i++) {
+      if (!queues.get(i).staged.isEmpty()) {
+        expectEndOrNothing(link, step(side, "flush " + link.name + " " + i));
+        queues.get(i).publish();
+      }
+    }
+  }
+
+  /** An operation of a connection whose other side has ended may observe that. */
+  private static void expectEndOrNothing(Link link, Answer answer) {
+    if (answer.exception() != null && (link.end == null || !answer.isException(link.end))) {
+      throw new AssertionError("expected " + link.end + ", not " + answer.exception());
+    }
+  }
+
+  private void receive(Link link, int side) {
+    if (!link.isOpen() && random.nextBoolean()) {
+      expectEnd(link, side, link.end == null ? "" : link.end);
+      return;
+    }
+    Link.Direction direction = link.from[1 - side];
+    boolean take = random.nextInt(3) == 0;
+    if (random.nextInt(8) == 0) {
+      interrupt(link, side);
+      return;
+    }
+    boolean await = !take && random.nextInt(3) == 0 && link.isOpen();
+    int most = await ? Math.min(direction.sent(), 5) : 1 + random.nextInt(8);
+    if (take) {
+      most = Math.min(most, link.variant.inFlight() - 1 - direction.held);
+    }
+    if (most > 0) {
+      String way = take ? "take" : await ? "wait" : "poll";
+      Answer answer = step(side, "%s %s %d".formatted(way, link.name, most));
+      expectEndOrNothing(link, answer);
+      expectMessages(link, side, answer);
+      if (take && answer.exception() == null) {
+        direction.held += answer.words().size();
+      }
+      if (answer.exception() != null && direction.sent() > 0) {
+        throw new AssertionError("messages were lost: " + direction.sent());
+      }
+    }
+  }
+
+  /** An interrupted wait ends, with or without a message. */
+  private void interrupt(Link link, int side) {
+    Answer answer = step(side, "interrupt " + link.name);
+    if (!answer.isException("OperationInterruptedException")) {
+      expectEndOrNothing(link, answer);
+    }
+    expectMessages(link, side, answer);
+  }
+
+  private static void expectMessages(Link link, int side, Answer answer) {
+    for (String word : answer.words()) {
+      if (!link.from[1 - side].receive(word)) {
+        throw new AssertionError("not the next message: " + word);
+      }
+    }
+  }
+
+  /** The messages that were sent arrive, then the end is observed, and this side is closed. */
+  private void expectEnd(Link link, int side, String end) {
+    Answer answer = step(side, "free " + link.name + " all");
+    answer = step(side, "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2));
+    expectMessages(link, side, answer);
+    String exception = answer.exception();
+    if (exception == null
+        || !(end.isEmpty()
+            ? exception.matches("(PeerLost|ConnectionClosed)Exception: .*")
+            : exception.startsWith(end + ":"))) {
+      throw new AssertionError("expected the end, not " + exception);
+    }
+    if (link.from[1 - side].sent() > 0) {
+      throw new AssertionError("messages were lost: " + link.from[1 - side].sent());
+    }
+    close(link, side);
+  }
+
+  private void free(Link link, int side, String which) {
+    Answer answer = step(side, "free " + link.name + " " + which);
+    expectNothing(answer);
+    link.from[1 - side].held -= answer.words().size();
+  }
+
+  private void newSender(Link link, int side) {
+    List<Link.Queue> queues = link.from[side].queues;
+    if (queues.size() < MOST_SENDERS) {
+      Answer answer = step(side, "newSender " + link.name);
+      if (failing == side) {
+        expectFailure(answer);
+      } else {
+        expectEndOrNothing(link, answer);
+      }
+      if (answer.exception() == null) {
+        queues.add(new Link.Queue());
+      }
+    }
+  }
+
+  private void closeSender(Link link, int side) {
+    int index = openSender(link, side);
+    Link.Queue queue = link.from[side].queues.get(index);
+    if (index > 0 && queue.staged.isEmpty()) {
+      expectNothing(step(side, "closeSender " + link.name + " " + index));
+      queue.open = false;
+    }
+  }
+
+  private void awaitLast(Link link, int side) {
+    flush(link, side);
+    expectEndOrNothing(link, step(side, "await " + link.name));
+  }
+
+  private void close(Link link, int side) {
+    expectNothing(step(side, "close " + link.name));
+    link.end(side, "ConnectionClosedException");
+    if (link.isOver()) {
+      links.remove(link);
+    }
+  }
+
+  private void kill(int side) {
+    trail.add((side == 0 ? "client" : "server") + " is killed");
+    world.replace(side);
+    for (Link link : List.copyOf(links)) {
+      if (link.open[side]) {
+        link.end(side, "PeerLostException");
+        if (link.isOver()) {
+          links.remove(link);
+        }
+      }
+    }
+    if (side == SERVER) {
+      expectNothing(step(SERVER, "listen " + world.address()));
+    }
+  }
+
+  /** Connections that exist, and those of later, are not affected. */
+  private void withFaults(int side) {
+    int percent = random.nextInt(4) == 0 ? 50 : 5;
+    expectNothing(step(side, "faults %d %d".formatted(random.nextLong(), percent)));
+    failing = side;
+    for (int i = random.nextInt(3); i >= 0; i--) {
+      if (links.size() < MOST_LINKS + 1) {
+        connect();
+      }
+      if (!links.isEmpty()) {
+        Link link = links.get(random.nextInt(links.size()));
+        if (link.isOpen()) {
+          newSender(link, side);
+          send(link, side);
+          receive(link, 1 - side);
+        }
+      }
+    }
+    failing = -1;
+    expectNothing(step(side, "repair"));
+  }
+
+  private void whileStopped(int side) {
+    trail.add((side == 0 ? "client" : "server") + " is stopped");
+    world.host(side).stop();
+    for (Link link : links) {
+      if (link.isOpen()) {
+        send(link, 1 - side);
+        free(link, 1 - side, "all");
+      }
+    }
+    trail.add("it goes on");
+    world.host(side).resume();
+  }
+
+  /** All that was sent arrives, and each connection is closed by both sides. */
+  private void finish() {
+    for (Link link : List.copyOf(links)) {
+      int first = random.nextInt(2);
+      if (link.isOpen()) {
+        for (int side = 0; side < 2; side++) {
+          flush(link, side);
+          free(link, 1 - side, "all");
+          int count = link.from[side].sent();
+          Answer answer = step(1 - side, "wait %s %d".formatted(link.name, count));
+          expectNothing(answer);
+          expectMessages(link, 1 - side, answer);
+        }
+        close(link, first);
+      }
+      expectEnd(link, link.open[0] ? 0 : 1, link.end == null ? "" : link.end);
+    }
+  }
+}
