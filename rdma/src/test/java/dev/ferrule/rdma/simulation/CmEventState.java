@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.simulation;
+
+import java.lang.foreign.MemorySegment;
+
+/** An event that was taken and has to be acknowledged. */
+final class CmEventState extends FabricObject {
+
+  final CmIdState countedFor;
+
+  CmEventState(MemorySegment structure, CmIdState countedFor) {
+    super(structure);
+    this.countedFor = countedFor;
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.simulation;
+
+import dev.ferrule.verbs.CompletionStatus;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The faults to inject: failing calls by name, and completions with an error. */
+final class FabricFaults {
+
+  /** Errors of a function: with a probability, for so many times. */
+  private record Failure(int errno, double probability, int times) {}
+
+  private final SplittableRandom random;
+  private final Map<String, Failure> functions = new ConcurrentHashMap<>();
+  private CompletionStatus sends = CompletionStatus.SUCCESS;
+  private double sendProbability;
+  private CompletionStatus receives = CompletionStatus.SUCCESS;
+  private double receiveProbability;
+
+  FabricFaults(SplittableRandom random) {
+    this.random = random;
+  }
+
+  void fail(String function, int errno, double probability, int times) {
+    functions.put(function, new Failure(errno, probability, times));
+  }
+
+  void failSends(CompletionStatus status, double probability) {
+    sends = status;
+    sendProbability = probability;
+  }
+
+  void failReceives(CompletionStatus status, double probability) {
+    receives = status;
+    receiveProbability = probability;
+  }
+
+  void repair() {
+    functions.clear();
+    sendProbability = 0;
+    receiveProbability = 0;
+  }
+
+  boolean mayFail(String function) {
+    return functions.containsKey(function);
+  }
+
+  /** Returns the errno of this call; 0 if it does not fail. */
+  int errno(String function) {
+    Failure failure = functions.get(function);
+    if (failure == null || random.nextDouble() >= failure.probability) {
+      return 0;
+    }
+    if (failure.times == 1) {
+      functions.remove(function);
+    } else {
+      fail(function, failure.errno, failure.probability, failure.times - 1);
+    }
+    return failure.errno;
+  }
+
+  int sendStatus() {
+    return random.nextDouble() < sendProbability ? sends.ordinal() : 0;
+  }
+
+  int receiveStatus() {
+    return random.nextDouble() < receiveProbability ? receives.ordinal() : 0;
+  }
+}

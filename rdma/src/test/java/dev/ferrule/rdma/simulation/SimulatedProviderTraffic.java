@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaRight;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.verbs.VerbsLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Connections of a provider over a simulated fabric: all kinds of traffic. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+public abstract class SimulatedProviderTraffic {
+
+  private static final int MESSAGES = 1_000;
+  private static final int LONGEST = 2_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** Returns a new provider. */
+  protected abstract ConnectionProvider provider(VerbsLibrary library);
+
+  /** Returns the options of both sides. */
+  protected ConnectionOptions options() {
+    return ConnectionOptions.builder().build();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void messagesOfAllLengthsArriveInOrderInBothDirections(long number) {
+    onFabric(number, fabric -> {}, (client, server) -> exchange(client, server, MESSAGES));
+  }
+
+  @Test
+  void messagesArriveAlthoughTheDeviceIsLate() {
+    onFabric(
+        4,
+        fabric -> {
+          for (StepKind kind : StepKind.values()) {
+            fabric.delay(kind, 0.1, 20);
+          }
+        },
+        (client, server) -> exchange(client, server, MESSAGES));
+  }
+
+  @Test
+  void memoryOfThePeerIsWrittenReadAndChanged() {
+    onFabric(5, fabric -> {}, SimulatedProviderTraffic::accessMemory);
+  }
+
+  /** What both ends of a connection do. */
+  private interface Traffic {
+    void run(Connection client, Connection server) throws Exception;
+  }
+
+  private interface Faults {
+    void prepare(SimulatedFabric fabric);
+  }
+
+  private void onFabric(long number, Faults faults, Traffic traffic) {
+    try (SimulatedFabric fabric = new SimulatedFabric(number)) {
+      faults.prepare(fabric);
+      ConnectionProvider provider = provider(fabric.library());
+      URI address = URI.create(provider.scheme() + "://127.0.0.1:0");
+      try (Listener listener = provider.listen(address, options())) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(
+                () -> provider.connect(listener.uri(), options()),
+                task -> Thread.ofPlatform().daemon().start(task));
+        try (Connection server = listener.accept(PATIENCE);
+            Connection client = connecting.join()) {
+          traffic.run(client, server);
+        }
+      } catch (Exception e) {
+        throw new AssertionError(fabric.problems().toString(), e);
+      }
+      assertThat(fabric.receiverNotReady()).isZero();
+      assertThat(fabric.overflows()).isZero();
+    }
+  }
+
+  private static void exchange(Connection client, Connection server, int messages) {
+    List<CompletableFuture<Void>> work =
+        List.of(
+            start(() -> send(client, messages)),
+            start(() -> receive(client, messages)),
+            start(() -> send(server, messages)),
+            start(() -> receive(server, messages)));
+    work.forEach(CompletableFuture::join);
+  }
+
+  /** Runs work on a thread of its own: the common pool may have one thread. */
+  private static CompletableFuture<Void> start(Runnable work) {
+    return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static int length(int number) {
+    return switch (number % 4) {
+      case 0 -> number % 8;
+      case 1 -> number % 64;
+      case 2 -> number % 256;
+      default -> number * 7 % LONGEST;
+    };
+  }
+
+  private static byte content(int number, int at) {
+    return (byte) (number * 31 + at);
+  }
+
+  private static void fill(MemorySegment memory, long offset, int number, int from, int to) {
+    for (int at = from; at < to; at++) {
+      memory.set(ValueLayout.JAVA_BYTE, offset + at - from, content(number, at));
+    }
+  }
+
+  /** Sends in each way in turn. */
+  private static void send(Connection connection, int messages) {
+    Sender sender = connection.sender();
+    MemorySegment plain = Arena.ofAuto().allocate(LONGEST, 64);
+    MemorySegment memory = Arena.ofAuto().allocate(LONGEST, 64);
+    try (RegisteredMemory registered = connection.register(memory)) {
+      for (int number = 0; number < messages; number++) {
+        int length = length(number);
+        switch (number % 5) {
+          case 0 -> {
+            SendRegion region = sender.claim(length);
+            fill(region.buffer(), region.offset(), number, 0, length);
+            sender.sendAsync(region, length);
+          }
+          case 1 -> {
+            fill(memory, 0, number, 0, length);
+            sender.await(sender.sendAsync(registered, 0, length));
+          }
+          case 2 -> {
+            int header = Math.min(length, 16);
+            fill(plain, 0, number, 0, header);
+            fill(memory, 0, number, header, length);
+            sender.await(
+                sender.sendAsync(plain.asSlice(0, header), registered, 0, length - header));
+          }
+          case 3 -> {
+            fill(plain, 0, number, 0, length);
+            sender.stage(plain, 0, length);
+            sender.flush();
+          }
+          default -> {
+            fill(plain, 0, number, 0, length);
+            sender.send(plain, 0, length);
+          }
+        }
+      }
+    }
+  }
+
+  private static void receive(Connection connection, int messages) {
+    for (int number = 0; number < messages; number++) {
+      try (ReceiveRegion message = connection.receiver().receive(PATIENCE)) {
+        assertThat(message.length()).as("message %d", number).isEqualTo(length(number));
+        for (int at = 0; at < message.length(); at++) {
+          byte actual = message.buffer().get(ValueLayout.JAVA_BYTE, message.offset() + at);
+          if (actual != content(number, at)) {
+            throw new AssertionError("message " + number + " differs at " + at);
+          }
+        }
+      }
+    }
+  }
+
+  private static void accessMemory(Connection client, Connection server) {
+    int size = 1 << 16;
+    Rma rma = client.rma();
+    MemorySegment mine = Arena.ofAuto().allocate(size, 64);
+    fill(mine, 0, 3, 0, size);
+    MemorySegment theirs = Arena.ofAuto().allocate(size, 64);
+    RegisteredMemory local = client.register(mine);
+    try (ExposedMemory exposed =
+        server.rma().expose(theirs, RmaRight.READ, RmaRight.WRITE, RmaRight.ATOMIC)) {
+      RemoteMemory remote = rma.attach(exposed.handle());
+      rma.await(rma.write(local, 1, remote, 8, size - 100));
+      assertThat(theirs.asSlice(8, size - 100).mismatch(mine.asSlice(1, size - 100))).isEqualTo(-1);
+      MemorySegment back = Arena.ofAuto().allocate(size, 64);
+      RegisteredMemory target = client.register(back);
+      rma.await(rma.read(target, 3, remote, 8, 5_000));
+      assertThat(back.asSlice(3, 5_000).mismatch(mine.asSlice(1, 5_000))).isEqualTo(-1);
+      rma.await(rma.fetchAndAdd(target, 0, remote, 0, 5));
+      rma.await(rma.compareAndSwap(target, 8, remote, 0, 5, 9));
+      assertThat(back.get(ValueLayout.JAVA_LONG, 0)).isZero();
+      assertThat(back.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(5);
+      assertThat(theirs.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(9);
+      target.close();
+    } finally {
+      local.close();
+    }
+  }
+}
