@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.faults;
 
+import dev.ferrule.magicring.MagicRingProvider;
+import dev.ferrule.sendrecv.SendRecvProvider;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,21 +21,51 @@ class FaultScheduleTest {
   private static final long FIRST = Long.getLong("ferrule.soak.seed", 1);
   private static final int STEPS = 60;
 
+  private static final List<World.Variant> SENDRECV =
+      List.of(
+          new World.Variant("?maxMessage=2KiB&receives=8&peerTimeout=1s", 2000, 6),
+          new World.Variant("?maxMessage=4KiB&receives=32&wait=block&peerTimeout=1s", 4096, 12),
+          new World.Variant("?maxMessage=64KiB&wait=block&peerTimeout=1s", 65_536, 6));
+
+  private static final List<World.Variant> MAGICRING =
+      List.of(
+          new World.Variant("?maxMessage=2KiB&ring=16KiB&peerTimeout=1s", 2000, 4),
+          new World.Variant("?maxMessage=4KiB&wait=block&peerTimeout=1s", 4096, 6),
+          new World.Variant("?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=1s", 65_536, 4));
+
   @Test
-  void twoProcessesSeeWhatTheModelAllows() throws Exception {
+  void twoProcessesOverSmSeeWhatTheModelAllows() throws Exception {
     try (World world = new SmWorld()) {
-      run(world);
+      for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+        run(world, seed);
+      }
     }
   }
 
-  private static void run(World world) {
+  @Test
+  void twoProgramsOverSendRecvSeeWhatTheModelAllows() {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      try {
-        new Schedule(world, seed).run(STEPS);
-      } catch (AssertionError e) {
-        throw new AssertionError(
-            "seed " + seed + " (-Dferrule.soak.seed=" + seed + "): " + e.getMessage(), e);
+      try (World world = new RdmaWorld(SendRecvProvider::new, SENDRECV, seed)) {
+        run(world, seed);
       }
+    }
+  }
+
+  @Test
+  void twoProgramsOverMagicRingSeeWhatTheModelAllows() {
+    for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+      try (World world = new RdmaWorld(MagicRingProvider::new, MAGICRING, seed)) {
+        run(world, seed);
+      }
+    }
+  }
+
+  private static void run(World world, long seed) {
+    try {
+      new Schedule(world, seed).run(STEPS);
+    } catch (AssertionError e) {
+      throw new AssertionError(
+          "seed " + seed + " (-Dferrule.soak.seed=" + seed + "): " + e.getMessage(), e);
     }
   }
 }

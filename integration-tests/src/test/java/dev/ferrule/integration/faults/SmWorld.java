@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 
 /** Two processes and shared memory. */
@@ -34,8 +35,18 @@ final class SmWorld implements World {
   }
 
   @Override
-  public String address() {
+  public String listenAddress() {
     return "sm://" + directory + "/server";
+  }
+
+  @Override
+  public boolean returnsRoomAtOnce() {
+    return true;
+  }
+
+  @Override
+  public String connectAddress(String listening) {
+    return listenAddress();
   }
 
   @Override
@@ -44,10 +55,42 @@ final class SmWorld implements World {
   }
 
   @Override
-  public void replace(int side) {
+  public boolean replace(int side) {
     hosts[side].close();
     hosts[side] = spare;
     spare = new ProcessHost(); // starts while the schedule goes on
+    return true;
+  }
+
+  @Override
+  public boolean disturb(Random random) {
+    return false;
+  }
+
+  @Override
+  public void calm() {}
+
+  /** Descriptors are closed when the last connection is, or soon after, by another thread. */
+  @Override
+  public void expectNothingLeft() {
+    for (Host host : hosts) {
+      String open = host.run("files");
+      for (int tries = 0; !open.equals("= ") && tries < 1000; tries++) {
+        pause();
+        open = host.run("files");
+      }
+      if (!open.equals("= ")) {
+        throw new AssertionError("files are left open: " + open);
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(10);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Override
