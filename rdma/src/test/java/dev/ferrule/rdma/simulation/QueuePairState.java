@@ -33,11 +33,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuePairState extends FabricObject {
 
-  /** The states of the specification that connections pass through. */
+  /** The states that a program can distinguish: sending begins at the same time as receiving. */
   enum State {
     INIT,
-    READY_TO_RECEIVE,
-    READY_TO_SEND,
+    CONNECTED,
     ERROR,
     DESTROYED
   }
@@ -120,11 +119,11 @@ final class QueuePairState extends FabricObject {
   /** Connects it to the peer's: it sends and receives from now on. */
   void connect(QueuePairState to) {
     peer = to;
-    state = State.READY_TO_SEND;
+    state = State.CONNECTED;
   }
 
   boolean isConnected() {
-    return state == State.READY_TO_RECEIVE || state == State.READY_TO_SEND;
+    return state == State.CONNECTED;
   }
 
   /** Returns whether consumed receives have not completed yet. */
@@ -179,7 +178,7 @@ final class QueuePairState extends FabricObject {
   private int objection(Send request) {
     boolean inline = request.has(SendChain.INLINE);
     boolean valid =
-        (state == State.READY_TO_SEND || state == State.ERROR)
+        (state == State.CONNECTED || state == State.ERROR)
             && request.opcode() >= RDMA_WRITE
             && request.opcode() <= FETCH_AND_ADD
             && request.pieces().size() <= MAX_PIECES
@@ -195,7 +194,7 @@ final class QueuePairState extends FabricObject {
 
   private boolean canTransmit() {
     Send next = waiting.peek();
-    if (next == null || state != State.READY_TO_SEND || hasFailed() || waitsForReads(next)) {
+    if (next == null || state != State.CONNECTED || hasFailed() || waitsForReads(next)) {
       return false;
     }
     QueuePairState to = peer;
@@ -223,7 +222,7 @@ final class QueuePairState extends FabricObject {
   private void transmit() {
     Send request = waiting.element();
     int injected = fabric.faults().sendStatus();
-    Executed result = injected == SUCCESS ? execute(request) : failed(request, injected);
+    Executed result = injected == SUCCESS ? execute(request) : ended(request, injected);
     if (result.status == NOT_READY) {
       if (!notReady) {
         fabric.countNotReady();
@@ -233,7 +232,7 @@ final class QueuePairState extends FabricObject {
       if (notReadyRetries == WITHOUT_LIMIT || notReadyAttempts <= notReadyRetries) {
         return;
       }
-      result = failed(request, CompletionStatus.RNR_RETRY_EXCEEDED.ordinal());
+      result = ended(request, CompletionStatus.RNR_RETRY_EXCEEDED.ordinal());
     }
     notReady = false;
     notReadyAttempts = 0;
@@ -241,40 +240,41 @@ final class QueuePairState extends FabricObject {
     executed.add(result);
   }
 
-  private static Executed failed(Send request, int status) {
+  /** Returns the result of a request without a response. */
+  private static Executed ended(Send request, int status) {
     return new Executed(request, status, new byte[0]);
   }
 
-  private static Executed failed(Send request, CompletionStatus status) {
-    return failed(request, status.ordinal());
+  private static Executed ended(Send request, CompletionStatus status) {
+    return ended(request, status.ordinal());
   }
 
   private Executed execute(Send request) {
     QueuePairState to = peer;
     if (to == null || !isPeerReady()) {
-      return failed(request, CompletionStatus.RETRY_EXCEEDED);
+      return ended(request, CompletionStatus.RETRY_EXCEEDED);
     }
     if (request.reads()) {
       return reads == 0
-          ? failed(request, CompletionStatus.REMOTE_INVALID_REQUEST_ERROR)
+          ? ended(request, CompletionStatus.REMOTE_INVALID_REQUEST_ERROR)
           : to.answer(request);
     }
     byte[] data =
         request.has(SendChain.INLINE) ? request.inline() : domain.gather(request.pieces());
     if (data == null) {
-      return failed(request, CompletionStatus.LOCAL_PROTECTION_ERROR);
+      return ended(request, CompletionStatus.LOCAL_PROTECTION_ERROR);
     }
     to.reportEarlyMessage();
     return switch (request.opcode()) {
-      case RDMA_WRITE -> failed(request, to.write(request, data));
+      case RDMA_WRITE -> ended(request, to.write(request, data));
       case RDMA_WRITE_WITH_IMMEDIATE -> {
         if (to.receives.isEmpty()) {
-          yield failed(request, NOT_READY);
+          yield ended(request, NOT_READY);
         }
         int status = to.write(request, data);
-        yield failed(request, status == SUCCESS ? to.consume(request, data) : status);
+        yield ended(request, status == SUCCESS ? to.consume(request, data) : status);
       }
-      default -> failed(request, to.receives.isEmpty() ? NOT_READY : to.consume(request, data));
+      default -> ended(request, to.receives.isEmpty() ? NOT_READY : to.consume(request, data));
     };
   }
 
@@ -347,16 +347,16 @@ final class QueuePairState extends FabricObject {
   private Executed answer(Send request) {
     int length = request.length();
     if (request.opcode() == RDMA_READ && length == 0) {
-      return failed(request, SUCCESS);
+      return ended(request, SUCCESS);
     }
     if (request.isAtomic() && request.remoteAddress() % Long.BYTES != 0) {
       toError(AsyncEvent.Type.QUEUE_PAIR_REQUEST_ERROR);
-      return failed(request, CompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+      return ended(request, CompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
     }
     int right = request.isAtomic() ? AccessFlags.REMOTE_ATOMIC : AccessFlags.REMOTE_READ;
     long address = domain.remote(request.remoteKey(), request.remoteAddress(), length, right);
     if (address == -1) {
-      return failed(request, denied());
+      return ended(request, denied());
     }
     byte[] before = RawMemory.bytes(address, length);
     if (request.isAtomic()) {

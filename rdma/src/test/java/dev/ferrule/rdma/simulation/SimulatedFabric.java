@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A simulated RDMA network within this process: libraries over one device whose queue pairs reach
  * each other, without hardware. Providers run on {@link #library()} with addresses of the host
- * 127.0.0.1. One thread does what devices do, in an order that the seed determines as far as the
- * program's threads allow. Faults are injected with a probability, or at once.
+ * 127.0.0.1. One thread does what devices do, in a random order that a number determines as far as
+ * the program's threads allow. Faults are injected with a probability, or at once.
  *
  * <p>What the libraries forbid is recorded as a problem: use of a destroyed object, an object
  * destroyed before its users, events that are not acknowledged. {@link #close} throws these, and
@@ -106,7 +106,7 @@ public final class SimulatedFabric implements AutoCloseable {
     return type == long.class ? (Object) (long) value : type == int.class ? value : null;
   }
 
-  /** Makes a function, by its name in the interface, fail from now on. */
+  /** Makes a function, by its name in VerbsCalls or CmCalls, fail from now on. */
   public void fail(String function, int errno) {
     failRandomly(function, errno, 1);
   }

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 public abstract class SimulatedProviderTraffic {
 
   private static final int MESSAGES = 1_000;
+  private static final int FAULTS = 40;
   private static final int LONGEST = 2_000;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -41,9 +42,7 @@ public abstract class SimulatedProviderTraffic {
   protected abstract ConnectionProvider provider(VerbsLibrary library);
 
   /** Returns the options of both sides. */
-  protected ConnectionOptions options() {
-    return ConnectionOptions.builder().build();
-  }
+  protected abstract ConnectionOptions options();
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
@@ -66,6 +65,22 @@ public abstract class SimulatedProviderTraffic {
   @Test
   void memoryOfThePeerIsWrittenReadAndChanged() {
     onFabric(5, fabric -> {}, SimulatedProviderTraffic::accessMemory);
+  }
+
+  @Test
+  void noFaultBlocksAThreadOrLeavesAnObjectOrAGapBetweenMessages() {
+    for (long number = 0; number < FAULTS; number++) {
+      try (SimulatedFabric fabric = new SimulatedFabric(number)) {
+        fabric.setRetryTime(Duration.ofMillis(50));
+        new FaultyTraffic(number, fabric).run(provider(fabric.library()), options());
+        fabric.repair();
+        fabric.awaitReleased();
+        assertThat(fabric.receiverNotReady()).isZero();
+        assertThat(fabric.overflows()).isZero();
+      } catch (RuntimeException | AssertionError e) {
+        throw new AssertionError("with the fault of number " + number, e);
+      }
+    }
   }
 
   /** What both ends of a connection do. */
@@ -102,16 +117,11 @@ public abstract class SimulatedProviderTraffic {
   private static void exchange(Connection client, Connection server, int messages) {
     List<CompletableFuture<Void>> work =
         List.of(
-            start(() -> send(client, messages)),
-            start(() -> receive(client, messages)),
-            start(() -> send(server, messages)),
-            start(() -> receive(server, messages)));
+            FaultyTraffic.start(() -> send(client, messages)),
+            FaultyTraffic.start(() -> receive(client, messages)),
+            FaultyTraffic.start(() -> send(server, messages)),
+            FaultyTraffic.start(() -> receive(server, messages)));
     work.forEach(CompletableFuture::join);
-  }
-
-  /** Runs work on a thread of its own: the common pool may have one thread. */
-  private static CompletableFuture<Void> start(Runnable work) {
-    return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
   }
 
   private static int length(int number) {
