@@ -12,7 +12,8 @@
  * report that enables it; so both sides cannot wait for ever, however many messages their programs hold or have claimed.
  * If the programs receive and free, messages are received for ever (received). If they free no more, the exchange of
  * reports ends (quiet). With goodbyes of both sides at any time, a receive is posted for each of them, too.
- * Bounds: windows of 1 to 4, equal ones up to 3 here; 4 with 4 was explored once (5.5 million states).
+ * Bounds: windows of 1 to 4, equal ones up to 3; goodbyes, and endless runs of two senders, with windows up to 2.
+ * 4 with 4 was explored once (5,498,783 states).
  *
  * The counters of the code only increase. The model has their differences, which are bounded. A message carries the
  * increases of both counts since the last one: the same, as the queue pair neither loses nor reorders messages.
@@ -22,8 +23,8 @@
  *  - Claim and abort. Both change only `reserved`; the numbers are those of the post (Window.immediate). A program that has
  *    claimed all its credit is one that does not send, so the check for stuck sides does not require a side without credit.
  *  - Everything under the lock of the send queue, with the counters that others write: these only increase, so a later
- *    check is as good. isGrantDue of the polling and reposting threads: what they report, reporter may report at any time.
- *    When it has to be reported without the periodic check is proved by sendrecv-due.
+ *    check is as good. The process reporter stands for each thread that reports: where isGrantDue is true, isGrantOwed of
+ *    the periodic check is, too. That a report is due in time, not only four times a second, is CreditConcurrencyTest's.
  *  - free and repost. A receive that is posted later is the worst case; a freed buffer that is not reposted is one that is
  *    still held, until the periodic check.
  * Left out: the window of a shared receive queue, which sendrecv-shared has; 2^16 and 2^8 as bounds of the counts
@@ -33,20 +34,14 @@
  * prove safety WINDOW=1
  * prove safety WINDOW=2
  * prove safety WINDOW=3
- * prove safety WINDOW=3 PEER_WINDOW=1
- * prove safety WINDOW=4 PEER_WINDOW=1
  * prove safety WINDOW=4 PEER_WINDOW=2
- * prove safety WINDOW=1 CLOSE
  * prove safety WINDOW=2 CLOSE
- * prove received WINDOW=1
  * prove received WINDOW=2
  * prove received WINDOW=4 SENDERS=1
- * prove quiet WINDOW=1 FREES=2
  * prove quiet WINDOW=2 FREES=1
  *
- * Too few receives for control messages; with three, the fourth unreported one, a goodbye, finds none:
+ * Too few receives for control messages: none; or three, so that a goodbye after three unreported reports finds none:
  * refute safety WINDOW=1 CONTROL_RECEIVES=0: assertion violated
- * refute safety WINDOW=2 CONTROL_RECEIVES=2: assertion violated
  * refute safety WINDOW=2 CONTROL_RECEIVES=3 CLOSE: assertion violated
  * Credits are granted, or a control message is reported, before its receive is posted:
  * refute safety WINDOW=2 GRANT_FIRST CLOSE: assertion violated
@@ -60,7 +55,7 @@
  * No report that only reports control messages; or no third one for a peer that has sent one itself: both sides wait:
  * refute safety WINDOW=2 NO_CONTROLS_DUE: assertion violated
  * refute safety WINDOW=2 NO_ANSWER: assertion violated
- * A third unreported report without such a reason: with its goodbye, the peer sees five:
+ * A third unreported report without such a reason is followed by a fourth with it, and no receive is left for a goodbye:
  * refute safety WINDOW=2 CONTROLS_AT_ONCE=3 CONTROLS_DUE=2: assertion violated
  * A report for each control message: the sides answer each other for ever:
  * refute quiet WINDOW=1 CONTROLS_DUE=1: acceptance cycle
@@ -128,6 +123,7 @@ byte busy; /* polling threads between two steps */
 #endif
 #define canReport(me) (me.reporting && isGrantOwed(me) && mayGrant(me))
 
+/* Window.immediate and the post, under the send queue's lock */
 inline post(type) {
   assert(peer.posted > 0); /* otherwise RNR */
   peer.posted--;
@@ -135,6 +131,7 @@ inline post(type) {
   me.unused = me.unused + me.owed; me.owed = 0; me.toReport = 0
 }
 
+/* SendQueue.publish */
 proctype sender(bit s) {
 #ifdef AT_CLAIM
   byte granted, controls;
@@ -154,6 +151,7 @@ end_sender:
   od
 }
 
+/* ControlMessages.sendReport and sendOwedReport */
 proctype reporter(bit s) {
 end_reporter:
   do
@@ -161,6 +159,7 @@ end_reporter:
   od
 }
 
+/* OwnBufferReposter.free and repost: posts the receive, then Window.reposted */
 proctype receiver(bit s) {
   byte frees;
 end_receiver:
@@ -175,6 +174,7 @@ end_receiver:
   od
 }
 
+/* Window.take */
 inline take() {
   assert(granted <= receives(1 - s) && controls <= me.unreported);
   me.credit = me.credit + granted;
@@ -182,6 +182,7 @@ inline take() {
   granted = 0; controls = 0
 }
 
+/* The thread that has the receive queue's lock: SendRecvChannel.received. BufferReposter.control is its second step. */
 proctype poller(bit s) {
   byte granted, controls;
 end_poller:
@@ -202,11 +203,13 @@ end_poller:
 }
 
 #ifdef CLOSE
+/* ControlMessages.sayGoodbye */
 proctype closer(bit s) {
   d_step { me.unreported++; post(GOODBYE); me.reporting = 0; me.closed = 1 }
 }
 #endif
 
+/* Everything is polled, and peer owes credits that no report can announce: not its own, and none of me enables that. */
 #define stuck(me, peer) (peer.owed > 0 && !canReport(peer) && !canReport(me))
 
 active proctype deadlock() {
