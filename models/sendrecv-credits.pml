@@ -155,7 +155,7 @@ end_sender:
 proctype reporter(bit s) {
 end_reporter:
   do
-  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4); post(GRANT) }
+  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4 && !me.closed); post(GRANT) }
   od
 }
 
