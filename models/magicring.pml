@@ -15,7 +15,7 @@
  *
  * Merged steps: those of the receiver, which magicring-frees.pml splits; without SPLIT also those of the sender's two
  * threads. A WRITE or SEND has arrived when it is posted; a queue pair keeps their order, and polls may be late.
- * Left out: the other direction and the receives (magicring-duplex.pml); the limit of 8 control messages in flight,
+ * Left out: the other direction, the posted receives (RNR) and GOODBYE, which no model covers; the limit of 8 control messages in flight,
  * beyond which the tick sends what is owed; several senders that wait; how a thread sleeps (ReceiveQueue.arm).
  *
  * prove safety
@@ -146,7 +146,10 @@ inline tryReserve() {
   :: room
   :: else ->
     lacks = (space.ackedMessages != space.sent); /* !isAllBack() */
-    space.lacksSpace = lacks /* stored even if it is the same, which makes no difference to a reader */
+    if
+    :: lacks != space.lacksSpace -> space.lacksSpace = lacks
+    :: else
+    fi
   fi
 }
 
