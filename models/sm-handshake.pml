@@ -3,7 +3,18 @@
  *
  * HEADER
  *
- * prove safety
+ * prove safety ATTEMPTS=1 FAULTS=1 REPEATS=0
+ * prove safety ATTEMPTS=2 CLIENT_DEATHS=1 REPEATS=0
+ * prove safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 REPEATS=0
+ * prove safety ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
+ * prove safety ATTEMPTS=1 SERVER_DEATHS=1 FIFO_FIRST=1 REPEATS=0
+ * prove answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1
+ * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0: assertion violated
+ * refute safety ATTEMPTS=2 REUSE=1 REPEATS=0: assertion violated
+ * refute safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 REPEATS=0 FAULTS=1: assertion violated
+ * refute safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 NO_GENERATION=1 REPEATS=0: assertion violated
+ * refute safety ATTEMPTS=1 NO_SECOND_CHECK=1 REPEATS=0: assertion violated
+ * refute answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1 NO_ANSWER_AGAIN=1: acceptance cycle
  */
 
 #ifndef ATTEMPTS
@@ -13,7 +24,7 @@
 #define HANDSHAKES 2
 #endif
 #ifndef FAULTS
-#define FAULTS 1
+#define FAULTS 0
 #endif
 #ifndef CLIENT_DEATHS
 #define CLIENT_DEATHS 0
@@ -72,7 +83,7 @@ mtype:life connection[HANDSHAKES + 1] = ABSENT; /* SmConnection */
 byte generationOf[HANDSHAKES + 1], processOf[HANDSHAKES + 1], clientFifo[HANDSHAKES + 1], repeats[HANDSHAKES + 1];
 byte open[ATTEMPTS + 1], turnedAway[ATTEMPTS + 1]; /* Acceptor.open and turnedAway, by the client's number */
 bit serverCloses;                               /* whether the program closes connections */
-bit serverHeader;                               /* whether CLOSED is in its FIFO */
+bit serverHeader[HANDSHAKES + 1];               /* whether CLOSED is in its FIFO */
 
 /* Shared memory */
 bit closedByServer[ATTEMPTS + 1];               /* SENDER_CLOSED in a client's ring */
@@ -83,6 +94,12 @@ bit sent[HANDSHAKES + 1];                       /* a record in a server's ring *
 bit rejected[ATTEMPTS + 1], gaveUp[ATTEMPTS + 1];
 byte acknowledged[ATTEMPTS + 1];
 
+#define quiet (empty(toClient) && empty(toServer))
+#ifdef NO_GENERATION
+#define isOurs(h) true
+#else
+#define isOurs(h) (generationOf[h] == generation)
+#endif
 #define key(h) number(generationOf[h])
 #define used(h) (sent[h] || closedByClient[h])
 #define pending(h) (state[h] == WAITING || state[h] == TAKEN || state[h] == OFFERED)
@@ -117,8 +134,11 @@ end:
      { tries = 0;
 end_attempt:
      atomic {
-       generation < ATTEMPTS -> generation++; registered = number(generation); ended = 0; confirmed = 0; over = 0
+       generation < ATTEMPTS * clients / (CLIENT_DEATHS + 1) -> generation++; registered = number(generation); ended = 0; confirmed = 0; over = 0
      };
+#ifdef FIFO_FIRST
+     atomic { if :: server -> serverFifo = server :: !server -> goto fail fi };
+#endif
 connect:
      atomic {
        if
@@ -130,8 +150,12 @@ wait:
      atomic {                                                               /* nextAnswer */
        if
        :: answer -> type = answer; serverId = answerId; memory = answerMemory; answer = 0; answerId = 0; answerMemory = 0
+#ifdef NO_TIMEOUT
+       :: !answer && quiet -> goto connect
+#else
        :: !answer && tries < REPEATS -> tries++; goto connect
        :: !answer -> goto fail                                              /* timed out */
+#endif
        fi;
        if                                                                   /* evaluate, isOurs */
        :: type == REJECT -> assert(rejected[generation]); goto fail
@@ -140,14 +164,21 @@ wait:
        fi;
        if
        :: closedByServer[generation] -> goto fail
-       :: !closedByServer[generation] && generationOf[memory] != generation -> memory = 0; serverId = 0; goto wait
+       :: !closedByServer[generation] && !isOurs(memory) -> memory = 0; serverId = 0; goto wait
        :: else
        fi
      };
+#ifdef FIFO_FIRST
+     if :: server != serverFifo -> goto fail :: else fi;
+#else
      atomic { if :: server -> serverFifo = server :: !server -> goto fail fi }; /* openPeer */
+#endif
      linked = 1;                                                            /* SmConnection.start */
+#ifndef NO_SECOND_CHECK
      if :: closedByServer[generation] -> goto fail :: else fi;              /* checkNotGivenUp */
+#endif
      atomic {                                                               /* ClientHandshake.confirm */
+       assert(generationOf[memory] == generation);
        acknowledged[generation] = memory;
        sendToServer(ACK, number(generation), serverId, 0);
        confirmed = serverId;
@@ -170,7 +201,7 @@ fail:
      if
      :: linked ->                                                           /* SmConnection.close */
         closedByClient[memory] = 1;
-        atomic { if :: server && server == serverFifo -> serverHeader = 1 :: else fi; linked = 0 }
+        atomic { if :: server && server == serverFifo -> serverHeader[memory] = 1 :: else fi; linked = 0 }
      :: !linked
      fi;
      atomic {
@@ -237,6 +268,7 @@ end_program:
      do
      :: atomic { any(isWaiting) -> some(h, isWaiting); state[h] = TAKEN };
         if
+#ifndef NO_REJECT
         :: atomic {                                                         /* turnAway */
              if
              :: state[h] == TAKEN -> state[h] = TURNED_AWAY; rejected[generationOf[h]] = 1; sendToClient(REJECT, key(h), 0, 0)
@@ -244,6 +276,7 @@ end_program:
              fi
            };
            atomic { if :: open[key(h)] == h && state[h] == TURNED_AWAY -> open[key(h)] = 0; turnedAway[key(h)] = h :: else fi }
+#endif
         :: atomic {                                                         /* attachPeer */
              if
              :: client -> clientFifo[h] = client
@@ -274,7 +307,7 @@ closing:if :: connection[h] == OPEN || connection[h] == ENDED -> close(h) :: els
 
 #define isOffered(h) (state[h] == OFFERED)
 #define isPeerGone(h) (connection[h] == OPEN && client != clientFifo[h])
-#define isPeerClosed(h) (connection[h] == OPEN && closedByClient[h])
+#define hasHeader(h) (serverHeader[h])
 #define isEndedOffer(h) (connection[h] == ENDED && state[h] == OFFERED)
 
 /* The endpoint's thread: Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended. */
@@ -309,7 +342,9 @@ end_loop:
                 :: !next && handshakes == HANDSHAKES                        /* isWithoutRoom */
                 :: next && (state[next] == OFFERED || state[next] == CONFIRMED) -> /* answerAgain; without a file at the end */
                    sendToClient(ACCEPT, c, next, next * (state[next] == OFFERED))
+#ifndef NO_ANSWER_AGAIN
                 :: next && state[next] == TURNED_AWAY -> sendToClient(REJECT, c, 0, 0)
+#endif
                 :: else
                 fi;
                 next = 0;
@@ -330,12 +365,17 @@ end_loop:
              type = 0; c = 0; serverId = 0; memory = 0
           :: any(isOffered) -> some(h, isOffered);                          /* tick, withdraw */
              if
+#ifdef NO_TIMEOUT
+             :: quiet -> sendToClient(ACCEPT, key(h), h, h); h = 0
+             :: nempty(toClient) || nempty(toServer) -> h = 0
+#else
              :: repeats[h] < REPEATS && client && !used(h) -> repeats[h]++; sendToClient(ACCEPT, key(h), h, h); h = 0
              :: skip
+#endif
              fi
           :: any(isPeerGone) -> some(h, isPeerGone); connection[h] = ENDED; h = 0
-          :: serverHeader -> serverHeader = 0;                              /* onPeerClosed */
-             if :: any(isPeerClosed) -> some(h, isPeerClosed); connection[h] = ENDED; h = 0 :: else fi
+          :: any(hasHeader) -> some(h, hasHeader); serverHeader[h] = 0;     /* onPeerClosed */
+             if :: connection[h] == OPEN && closedByClient[h] -> connection[h] = ENDED :: else fi; h = 0
           :: any(isEndedOffer) -> some(h, isEndedOffer)                     /* ServerHandshake.ended */
           fi;
           if
@@ -395,8 +435,8 @@ end:
 #if SERVER_DEATHS
   :: atomic {
        server && serverDeaths > 0 -> serverDeaths--; server = 0; empty_(toServer);
-       if :: serverReturns = 1 :: skip fi; serverHeader = 0;
-       for (c : 1 .. HANDSHAKES) { state[c] = NONE; connection[c] = CLOSED };
+       if :: serverReturns = 1 :: skip fi;
+       for (c : 1 .. HANDSHAKES) { state[c] = NONE; connection[c] = CLOSED; serverHeader[c] = 0 };
        for (c : 1 .. ATTEMPTS) { open[c] = 0; turnedAway[c] = 0 };
        c = 0
      }
@@ -405,3 +445,7 @@ end:
   :: timeout -> assert(agree); break
   od
 }
+
+#ifdef NO_TIMEOUT
+ltl answered { <> (gaveUp[1] || acknowledged[1]) }
+#endif
