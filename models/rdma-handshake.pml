@@ -19,15 +19,18 @@
  * end, device removal, what closing does with messages (another model), and Mailbox.last, which only delays a timeout.
  *
  * prove safety
- * prove safety THREADS=2 LISTENER_CLOSES=0
- * prove resolved LISTENER_CLOSES=0 THREADS=1
+ * prove safety CLIENTS=2 THREADS=2 LISTENER_CLOSES=0 CM_LOSSES=0
+ * prove ends LISTENER_CLOSES=0
  * refute safety IGNORE_GIVE_UP=1: assertion violated
  * refute safety NO_PROBE=1: assertion violated
  * refute safety NO_CLAIM=1: assertion violated
  * refute safety NO_CLOSED_CHECK=1: assertion violated
- * refute safety THREADS=2 STRICT_LIMIT=1: assertion violated
+ * refute safety CLIENTS=2 THREADS=2 LISTENER_CLOSES=0 CM_LOSSES=0 STRICT_LIMIT=1: assertion violated
  */
 
+#ifndef CLIENTS
+#define CLIENTS 1
+#endif
 #ifndef THREADS
 #define THREADS 1
 #endif
@@ -94,10 +97,19 @@ inline giveUpId(x) {
 inline closeConnection(x) {
   hasEnded[x] = 1;
   if
+#ifdef NO_CLAIM
+  :: closing[x] = 1; assert(group > 0); group--; giveUpId(x)
+#else
   :: !closing[x] -> closing[x] = 1; assert(group > 0); group--; giveUpId(x)
   :: else
+#endif
   fi
 }
+#ifdef NO_CLOSED_CHECK
+#define mayAdd true
+#else
+#define mayAdd (!closed)
+#endif
 #ifdef NO_CLAIM
 #define claims(x) (made[x])
 #else
@@ -191,14 +203,13 @@ end:
      :: else -> gone = 0
      fi;
      x = 0
-  :: atomic { confirming[0] && !closed -> x = 0 };      /* tick: expired */
-     goto tick
-  :: atomic { confirming[1] && !closed -> x = 1 };
+  :: atomic { confirming[0] && !closed && empty(toServer[0]) -> x = 0 }; goto tick /* expired; takeWaitingEvents */
+  :: atomic { confirming[1] && !closed && empty(toServer[1]) -> x = 1 };
 tick:
      drain(x);
      atomic {
        if
-       :: confirming[x] && mailbox[x] == 0 && !received[x] && empty(toServer[x]) -> confirming[x] = 0; gone = 1
+       :: confirming[x] && mailbox[x] == 0 && !received[x] -> confirming[x] = 0; gone = 1
        :: else
        fi
      };
@@ -240,7 +251,7 @@ answer:
      atomic {                                           /* addConfirming */
        answering--;
        if
-       :: !failed && !closed -> confirming[x] = 1; assert(confirming[0] + confirming[1] + answering <= LIMIT)
+       :: !failed && mayAdd -> confirming[x] = 1; assert(confirming[0] + confirming[1] + answering <= LIMIT)
        :: else -> failed = 1
        fi
      };
@@ -284,14 +295,18 @@ end:
 }
 
 #define isHeld(x) (made[x] && !closing[x])
-#define agree(x) (connected[x] == isHeld(x) && (state[x] == WAITING || isHeld(x) || releasedId[x]) && \
+#define agree(x) (connected[x] == isHeld(x) && (state[x] == NONE || state[x] == WAITING || isHeld(x) || releasedId[x]) && \
   (!returned[x] || closing[x] || !hasEnded[x]))
 
 init {
   byte i;
   atomic {
-    run Client(0); run Client(1);
+    for (i : 1 .. CLIENTS) { run Client(i - 1) };
     for (i : 1 .. THREADS) { run Acceptor() }
   };
-  timeout -> assert(agree(0) && agree(1) && group == isHeld(0) + isHeld(1))
+  timeout -> assert(agree(0) && agree(1) && group == isHeld(0) + isHeld(1) &&
+    (!closed || !confirming[0] && !confirming[1]))
 }
+
+#define halfOpen (connected[0] && !isHeld(0) || clientGone[0] && isHeld(0))
+ltl ends { [] (halfOpen -> <> !halfOpen) }

@@ -1,13 +1,37 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * HEADER
+ * The handshake of sm (docs/sm.md, "The handshake", "Death and close"): a client and a listener, which may each die at any
+ * step, and restart at the same address. Classes: SmConnector, ClientHandshake, SmConnection.close (Client); Datagrams,
+ * ClientHandshake.receive, Links (ClientLoop); SmListener, SmConnectionRequest.make and reject, ServerHandshake.take, offer
+ * and turnAway (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended (ServerLoop).
+ *
+ * Proved: a client confirms memory of its own generation only; a server takes for confirmed only what that client has
+ * confirmed or used; a client is rejected, and an attempt cancelled, only by an answer or client of that attempt; where no
+ * process can take a step, each side is connected to exactly the memory to which the other one is, and none is pending
+ * ("agree"). A client whose server has died ends (ends). If datagrams are lost finitely often, and no timeout is over, the
+ * client is answered (answered).
+ *
+ * Bounds: two attempts, two handshakes at the server, queues of one datagram (a full one loses more), FAULTS that lose,
+ * delay or duplicate a datagram, one death and restart of either. A timeout may be over at any moment. REPEATS bounds the
+ * repetitions of each side where NO_TIMEOUT is not set.
+ *
+ * Left out: invalid memory and files, versions, REFUSE and NO_ROOM (as REJECT), limits of Offers and the backlog, closing a
+ * listener, lack of resources (tests), messages (other models), an orderly end of an endpoint (as a death without attempts).
+ * Steps of one monitor are one step. ServerHandshake.fail and Acceptor.forget are one: the endpoint's thread alone looks at
+ * the map in between.
+ *
+ * Without PEER_TIMEOUT (peerTimeout=0), a client is left with memory of a dead server if the server restarts between its
+ * ACCEPT and the client's openPeer, which then opens the FIFO of the new process. FIFO_FIRST: the client opens it before
+ * CONNECT, and checks after ACCEPT that it still has a reader; then none is needed. REUSE, numbers that are reused at once:
+ * REJECT and CANCEL of an earlier attempt reach the next one.
  *
  * prove safety ATTEMPTS=1 FAULTS=1 REPEATS=0
  * prove safety ATTEMPTS=2 CLIENT_DEATHS=1 REPEATS=0
  * prove safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 REPEATS=0
- * prove safety ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
  * prove safety ATTEMPTS=1 SERVER_DEATHS=1 FIFO_FIRST=1 REPEATS=0
+ * prove safety ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
+ * prove ends ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
  * prove answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1
  * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0: assertion violated
  * refute safety ATTEMPTS=2 REUSE=1 REPEATS=0: assertion violated
@@ -94,7 +118,11 @@ bit sent[HANDSHAKES + 1];                       /* a record in a server's ring *
 bit rejected[ATTEMPTS + 1], gaveUp[ATTEMPTS + 1];
 byte acknowledged[ATTEMPTS + 1];
 
-#define quiet (empty(toClient) && empty(toServer))
+#ifdef NO_TIMEOUT
+#define isDue (empty(toClient) && empty(toServer)) /* 20 ms are longer than all steps take */
+#else
+#define isDue true
+#endif
 #ifdef NO_GENERATION
 #define isOurs(h) true
 #else
@@ -151,7 +179,7 @@ wait:
        if
        :: answer -> type = answer; serverId = answerId; memory = answerMemory; answer = 0; answerId = 0; answerMemory = 0
 #ifdef NO_TIMEOUT
-       :: !answer && quiet -> goto connect
+       :: !answer && isDue -> goto connect
 #else
        :: !answer && tries < REPEATS -> tries++; goto connect
        :: !answer -> goto fail                                              /* timed out */
@@ -363,11 +391,10 @@ end_loop:
                 fi
              fi;
              type = 0; c = 0; serverId = 0; memory = 0
-          :: any(isOffered) -> some(h, isOffered);                          /* tick, withdraw */
+          :: any(isOffered) && isDue -> some(h, isOffered);                 /* tick, withdraw */
              if
 #ifdef NO_TIMEOUT
-             :: quiet -> sendToClient(ACCEPT, key(h), h, h); h = 0
-             :: nempty(toClient) || nempty(toServer) -> h = 0
+             :: skip -> sendToClient(ACCEPT, key(h), h, h); h = 0
 #else
              :: repeats[h] < REPEATS && client && !used(h) -> repeats[h]++; sendToClient(ACCEPT, key(h), h, h); h = 0
              :: skip
@@ -446,6 +473,6 @@ end:
   od
 }
 
-#ifdef NO_TIMEOUT
+#define isOrphan (connected && processOf[connected] != server)
 ltl answered { <> (gaveUp[1] || acknowledged[1]) }
-#endif
+ltl ends { [] (isOrphan -> <> !isOrphan) }
