@@ -8,10 +8,10 @@
  * ConnectionCloser.abandon and close, ReceiveGroup.retain and release.
  *
  * Proved: where all is quiet, a client and the server agree on whether they are connected; resources and the place in the
- * receive group of each client are released exactly once, and an id is not used after that; a client is rejected only if
+ * receive group of each client are released exactly once; a client is rejected only if
  * the listener has rejected it; at most MAX_CONFIRMING + THREADS - 1 clients have a place without having confirmed.
- * Bounds: two clients, one or two accepting threads, one place; each client makes one request; the kernel loses CM_LOSSES
- * confirmations or notices of an end.
+ * Bounds: one client, whose confirmation or notice of the end is lost once, and a listener that may close; or two clients,
+ * two accepting threads, and no losses. One place (MAX_CONFIRMING); each client makes one request.
  *
  * The connection manager's events of an id arrive in order; it repeats what the network loses, so that a loss here is one
  * of all repetitions: the server then sees UNREACHABLE, a client only its probes. Time is abstract: a timeout may be over
