@@ -188,9 +188,6 @@ final class RdmaReceiver implements Receiver, EventCondition {
     Channel channel = requireNonNull(next);
     long message = channel.messages().take();
     if (message == MessageQueue.NONE) {
-      if (owner.hasEnded()) {
-        throw owner.end();
-      }
       return null;
     }
     RdmaReceiveRegion region = idle[--idleCount];
