@@ -164,7 +164,9 @@ final class RdmaSender extends AbstractSender {
     MemorySegment segment = registered.segment();
     int total = totalLength(header, segment, offset, length);
     int headerLength = total - length;
-    if (length == 0 || total <= queue.inlineMax()) { // the device copies inline messages, too
+    if (length == 0
+        || total <= queue.inlineMax() // the device copies inline messages, too
+        || (headerLength > 0 && !queue.gathers())) {
       return copyAndStage(header, headerLength, segment, offset, length);
     }
     int place = reserveOrWait(total, headerLength);

@@ -558,6 +558,11 @@ public final class SendQueue {
     return inlineMax;
   }
 
+  /** {@return whether a message may consist of two pieces: see {@link Outbox#stageGather}} */
+  public boolean gathers() {
+    return queuePair.sizes().pieces() >= SendChain.PIECES;
+  }
+
   /** Stops posting and polling, so that the queue pair can be destroyed. */
   public void close() {
     lock.lock();

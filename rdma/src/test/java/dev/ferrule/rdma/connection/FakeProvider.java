@@ -54,6 +54,8 @@ final class FakeProvider implements RdmaProtocol {
     known.addAll(
         List.of(
             RdmaOptions.UNACKED,
+            RdmaOptions.INLINE,
+            RdmaOptions.SINGLE_RECEIVER,
             RdmaOptions.ACK_TIMEOUT,
             RdmaOptions.RETRIES,
             RdmaOptions.MIN_RNR_TIMER));
