@@ -84,6 +84,11 @@ final class FakeProvider implements RdmaProtocol {
     return HELLO.encode(kind, new byte[0]);
   }
 
+  /** Returns the hello of a peer with remote memory access. */
+  static byte[] helloWithAccess(Hello.Kind kind) {
+    return HELLO.encode(kind, 1, new HelloBody(0, new byte[0]), new byte[0]);
+  }
+
   @Override
   public String scheme() {
     return "fake";

@@ -16,11 +16,13 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.rdma.context.RegistrationCache;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.Outbox;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.TestQueues;
@@ -61,6 +63,24 @@ class RdmaSendersTest {
           Outbox.class.getPackageName(),
           QueuePair.class.getPackageName());
 
+  private static final OneSidedOperations.Target ANY_TARGET =
+      new OneSidedOperations.Target() {
+        @Override
+        public int remoteKey() {
+          return ScriptedDevice.REMOTE_KEY;
+        }
+
+        @Override
+        public int region() {
+          return 0;
+        }
+
+        @Override
+        public boolean acquire() {
+          return true;
+        }
+      };
+
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
   private RdmaConnection connection;
@@ -73,7 +93,7 @@ class RdmaSendersTest {
         .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
     when(manager.device.cm.connect(anyLong(), any()))
         .thenAnswer(call -> {
-          byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+          byte[] hello = FakeProvider.helloWithAccess(Hello.Kind.ACCEPT);
           manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
           return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
         });
@@ -276,6 +296,33 @@ class RdmaSendersTest {
   }
 
   @Test
+  void registeredMemoryIsUsedUntilTheLastRemoteAccessToItIsAcknowledged() {
+    ScriptedDevice device = new ScriptedDevice();
+    CompletionQueue completions = device.completionQueue();
+    SendQueue queue = TestQueues.sendQueue(device, completions, new RecordingCallbacks());
+    queue.accesses().onRegionRelease(region -> {});
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    RdmaMemoryUse use = use(memory, queue, new RegistrationCache(device.domain()));
+    use.accessed();
+    queue.accesses().tryPost(true, use, memory.segment().address(), ANY_TARGET, 0, 8, 1);
+    long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
+
+    assertThat(use.awaitUnused(longAgo)).isFalse();
+
+    device.sent(completions, device.lastSend().id());
+    assertThat(use.awaitUnused(longAgo)).isTrue();
+  }
+
+  @Test
+  void memoryForAtomicOperationsIsRefusedOnADeviceWithoutThem() {
+    assertThatThrownBy(() -> connection.rma().expose(Arena.ofAuto().allocate(8), RmaRight.ATOMIC))
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasMessageContaining("atomic_cap");
+    assertThatThrownBy(() -> connection.rma().allocate(8, RmaRight.ATOMIC))
+        .isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  @Test
   void theSendersOfAConnectionAreLimited() {
     List<Sender> senders = new ArrayList<>();
     for (int i = 0; i < RdmaSenders.MAX_FURTHER; i++) {
@@ -437,11 +484,9 @@ class RdmaSendersTest {
 
   @Test
   void aConnectionThatAcknowledgesNothingDoesNotEndTheOthersThatUseTheMemory() {
-    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0");
+    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0&inline=0");
     RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(1000));
-    RdmaMemoryUse use = use(hasty, memory);
-    use.stage();
-    use.posted(1);
+    hasty.sender().sendAsync(memory, 0, 64);
     AtomicBoolean seen = new AtomicBoolean();
     hasty.onClose(ended -> {
       memory.close(); // returns, as the connection has ended
