@@ -31,6 +31,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,9 @@ final class FakeManager implements AutoCloseable {
 
   /** Called with the id when a client is accepted, as stubs cannot be changed at that time. */
   volatile LongConsumer onAccept = id -> {};
+
+  /** Returns the number of completions of a poll, which are successful and of the id 0. */
+  volatile IntSupplier onPoll = () -> 0;
 
   /** Called with the attributes of a queue pair; returns a negative errno to refuse it. */
   volatile ToIntFunction<MemorySegment> onQueuePair = attributes -> 0;
@@ -92,6 +96,8 @@ final class FakeManager implements AutoCloseable {
           ibv_device_attr.max_sge(call.getArgument(1), pieces);
           return 0;
         });
+    when(device.verbs.pollCq(any(), anyLong(), anyInt(), anyLong()))
+        .thenAnswer(call -> onPoll.getAsInt());
     when(device.cm.createId(anyLong())).thenAnswer(call -> lastId = newId());
     when(device.cm.createQp(anyLong(), anyLong(), any()))
         .thenAnswer(call -> {

@@ -9,6 +9,7 @@ import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.IdleChannel;
 import dev.ferrule.rdma.queue.SendProtocol;
+import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
@@ -39,6 +40,9 @@ final class FakeProvider implements RdmaProtocol {
 
   /** The sending half of the connections; by default one that never sends. */
   volatile SendProtocol sends = mock(SendProtocol.class);
+
+  /** Called when a message is received. */
+  volatile Runnable onReceived = () -> {};
 
   /** The error that occurs once when a client's hello is checked. */
   volatile @Nullable Error fault;
@@ -189,6 +193,13 @@ final class FakeProvider implements RdmaProtocol {
       if (messageCame) {
         deliver(0, 0);
       }
+    }
+
+    @Override
+    protected @Nullable String received(CompletionQueue completions, int index) {
+      onReceived.run();
+      deliver(0, 0);
+      return null;
     }
   }
 }

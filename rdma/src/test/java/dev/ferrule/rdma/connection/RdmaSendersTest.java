@@ -22,8 +22,10 @@ import dev.ferrule.Sender;
 import dev.ferrule.rdma.context.RegistrationCache;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.Outbox;
+import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.TestQueues;
 import dev.ferrule.support.MemoryUses;
@@ -261,6 +263,35 @@ class RdmaSendersTest {
     assertThat(walk).as("of registered memory").isEqualTo(expected);
   }
 
+  /** The way back, from the completion to the handler. */
+  @Test
+  void aMessagePassesThroughThreeTypesFromTheDevice() {
+    List<Class<?>> polling = new ArrayList<>();
+    List<Class<?>> receiving = new ArrayList<>();
+    List<Class<?>> handling = new ArrayList<>();
+    Thread receiver = Thread.currentThread();
+    manager.onPoll =
+        () -> {
+          if (Thread.currentThread() != receiver || !polling.isEmpty()) {
+            return 0;
+          }
+          polling.addAll(typesOfFerrule());
+          return 1;
+        };
+    provider.onReceived = () -> receiving.addAll(typesOfFerrule());
+
+    int count =
+        connection
+            .receiver()
+            .poll((buffer, offset, length) -> handling.addAll(typesOfFerrule()), 1);
+
+    assertThat(count).isEqualTo(1);
+    assertThat(polling)
+        .containsExactly(RdmaReceiver.class, ReceiveQueue.class, CompletionQueue.class);
+    assertThat(receiving).containsExactly(RdmaReceiver.class, ReceiveQueue.class, Channel.class);
+    assertThat(handling).containsExactly(RdmaReceiver.class);
+  }
+
   /** Returns the types in which the calls of this thread are, outermost first. */
   private static List<Class<?>> typesOfFerrule() {
     List<Class<?>> types =
@@ -269,7 +300,7 @@ class RdmaSendersTest {
                 frames
                     .<Class<?>>map(StackWalker.StackFrame::getDeclaringClass)
                     .filter(type -> PATH.contains(type.getPackageName()))
-                    .filter(type -> !type.getName().contains("Test"))
+                    .filter(type -> !type.getName().matches(".*(Test|Fake).*"))
                     .distinct()
                     .toList());
     return types.reversed();
@@ -313,12 +344,14 @@ class RdmaSendersTest {
     assertThat(use.awaitUnused(longAgo)).isTrue();
   }
 
+  /** Of memory that would be refused otherwise, as the peer acknowledges no exposure. */
   @Test
   void memoryForAtomicOperationsIsRefusedOnADeviceWithoutThem() {
-    assertThatThrownBy(() -> connection.rma().expose(Arena.ofAuto().allocate(8), RmaRight.ATOMIC))
+    MemorySegment readOnly = Arena.ofAuto().allocate(8).asReadOnly();
+    assertThatThrownBy(() -> connection.rma().expose(readOnly, RmaRight.ATOMIC))
         .isInstanceOf(UnsupportedOperationException.class)
         .hasMessageContaining("atomic_cap");
-    assertThatThrownBy(() -> connection.rma().allocate(8, RmaRight.ATOMIC))
+    assertThatThrownBy(() -> connection.rma().allocate(1L << 60, RmaRight.ATOMIC))
         .isInstanceOf(UnsupportedOperationException.class);
   }
 
