@@ -207,15 +207,17 @@ public abstract class AtomicsContract extends Contract {
 
     long swap(long expected);
 
-    /** Increments it by swaps. */
+    /** Increments it by a swap, if one of a few succeeds beside faster contenders. */
     default long addBySwap(long likely) {
       long expected = likely;
-      long previous = swap(expected);
-      while (previous != expected) {
+      for (int tries = 0; tries < 4; tries++) {
+        long previous = swap(expected);
+        if (previous == expected) {
+          return previous;
+        }
         expected = previous;
-        previous = swap(expected);
       }
-      return previous;
+      return add();
     }
   }
 
