@@ -57,8 +57,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
       return false;
     }
     if (inPlace) {
-      from.endHold();
-      return from.acknowledge();
+      return from.endHold();
     }
     return line != RingProducer.INLINE && from.release(line);
   }

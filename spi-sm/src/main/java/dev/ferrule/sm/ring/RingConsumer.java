@@ -63,13 +63,20 @@ public final class RingConsumer extends RecordReader {
     return true;
   }
 
-  /** Ends the hold, so that {@link #acknowledge} gives the place back. */
-  public void endHold() {
+  /**
+   * Ends the hold, and gives the room of the record back to the sender. If later records have been
+   * acknowledged meanwhile, the sender may only be waiting for the held one.
+   *
+   * @return whether the sender sleeps and must be woken
+   */
+  public boolean endHold() {
     held = NOWHERE;
-    if (heldPublished) {
+    boolean cleared = heldPublished;
+    if (cleared) {
       heldPublished = false;
       LONG.setRelease(ALL, ring + RingLayout.HELD, HeldRecord.NONE);
     }
+    return (publishConsumed() || cleared) && wake();
   }
 
   /**
@@ -79,6 +86,11 @@ public final class RingConsumer extends RecordReader {
    * @return whether the sender sleeps and must be woken
    */
   public boolean acknowledge() {
+    return publishConsumed() && wake();
+  }
+
+  /** Returns whether there was anything to publish. */
+  private boolean publishConsumed() {
     long now = position;
     if (held != NOWHERE && !heldPublished) {
       if (now == held + heldSize) {
@@ -95,7 +107,7 @@ public final class RingConsumer extends RecordReader {
     acknowledgements++;
     LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
     RingSteps.reached(RingStep.RECEIVER_ACKNOWLEDGED);
-    return wake();
+    return true;
   }
 
   /** {@return how often the consumed count was published to the sender} */

@@ -163,7 +163,7 @@ class RingModelTest {
     MemorySegment.ofArray(now).copyFrom(memory.asSlice(one.offset, now.length));
     assertThat(now).as("a held message").isEqualTo(one.expected);
     if (one.line == RingProducer.INLINE) {
-      rings.consumer.endHold();
+      boolean ignored = rings.consumer.endHold();
     } else {
       rings.consumer.release(one.line);
     }

@@ -318,7 +318,7 @@ public final class RingStress {
       result.r1 = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
       result.r2 =
           memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + LAYOUT.inlineMax() - Long.BYTES);
-      rings.consumer.endHold();
+      boolean ignored = rings.consumer.endHold();
     }
   }
 

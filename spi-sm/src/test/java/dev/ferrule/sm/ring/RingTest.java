@@ -262,8 +262,7 @@ class RingTest {
       assertThat(heldMessage.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(Rings.message(500, 7));
     }
     assertThat(rings.consumer.hold()).as("one at a time").isFalse();
-    rings.consumer.endHold();
-    rings.consumer.acknowledge();
+    assertThat(rings.consumer.endHold()).isFalse();
     assertThat(rings.producer.isAnythingOut()).isFalse();
   }
 
@@ -276,8 +275,7 @@ class RingTest {
     rings.consumer.advance();
     assertThat(rings.consumer.acknowledge()).isFalse();
     assertThat(rings.producer.isAnythingOut()).isTrue();
-    rings.consumer.endHold();
-    rings.consumer.acknowledge();
+    assertThat(rings.consumer.endHold()).isFalse();
     assertThat(rings.producer.isAnythingOut()).isFalse();
   }
 
@@ -415,6 +413,22 @@ class RingTest {
     rings.producer.armSleep();
     rings.producer.disarmSleep();
     assertThat(rings.consumer.acknowledge()).isFalse();
+  }
+
+  /** Its room is not at the end of the consumed records, which does not change then. */
+  @Test
+  void shouldReportASleepingSenderWhenTheHoldOfAnEarlierMessageEnds() {
+    Rings rings = new Rings(new RingLayout(12, 0, 500), true);
+    for (int i = 0; i < 2; i++) {
+      rings.send(Rings.message(500, i));
+    }
+    rings.consumer.next();
+    assertThat(rings.consumer.hold()).isTrue();
+    rings.consumer.advance();
+    rings.receive();
+    rings.producer.armSleep();
+
+    assertThat(rings.consumer.endHold()).isTrue();
   }
 
   @Test
