@@ -18,7 +18,7 @@ class OptionsFuzzTest {
 
   @Test
   void everyOptionInAQueryIsValidOrNamed() {
-    new Fuzzer("options in a query", 4_000)
+    new Fuzzer("options in a query", 2_000)
         .permits(InvalidOptionException.class)
         .addresses(
             List.of(
@@ -35,7 +35,7 @@ class OptionsFuzzTest {
 
   @Test
   void everyOptionThatIsSetByNameIsValidOrNamed() {
-    new Fuzzer("options by name", 4_000)
+    new Fuzzer("options by name", 2_000)
         .permits(InvalidOptionException.class)
         .text(
             List.of(
