@@ -27,7 +27,8 @@ class RingFuzzTest {
   private static final int HOLD = 3;
   private static final int STORE_INT = 4;
   private static final int STORE_LONG = 5;
-  private static final int ACTIONS = 6;
+  private static final int FILL = 6;
+  private static final int ACTIONS = 7;
 
   private static final int MOST_AT_ONCE = 64;
 
@@ -47,6 +48,48 @@ class RingFuzzTest {
         steps(SEND, 10, 0, SEND, 9_000, 0, RECEIVE, 0, 0, POLL, 0, 0, RECEIVE, 0, 0),
         steps(SEND, 0, 0, SEND, 8, 0, HOLD, 0, 0, SEND, 9, 0, RECEIVE, 0, 0, SEND, 9_000, 0),
         steps(STORE_LONG, records, RecordHeader.inline(40), POLL, 0, 0, RECEIVE, 0, 0),
+        steps(STORE_LONG, records, RecordHeader.padding(full), RECEIVE, 0, 0),
+        steps(FILL, 8, 0, STORE_LONG, RingLayout.CONSUMED, full / 2, FILL, 8, 0, RECEIVE, 0, 0),
+        steps(
+            FILL,
+            0,
+            0,
+            STORE_LONG,
+            RingLayout.HELD,
+            HeldRecord.of(0, 8),
+            STORE_LONG,
+            RingLayout.CONSUMED,
+            32,
+            FILL,
+            0,
+            0),
+        steps(
+            SEND,
+            9_000,
+            0,
+            SEND,
+            99,
+            0,
+            STORE_INT,
+            RingLayout.RELEASES,
+            ReleaseEntry.of(0, 1),
+            SEND,
+            9_000,
+            0),
+        steps(STORE_LONG, records, RecordHeader.lines(0, layout.maxMessage()), RECEIVE, 0, 0),
+        steps(
+            STORE_LONG,
+            records,
+            RecordHeader.padding(full - 16),
+            STORE_LONG,
+            records + full - 16,
+            RecordHeader.inline(Math.min(8, layout.inlineMax())),
+            POLL,
+            0,
+            0,
+            RECEIVE,
+            0,
+            0),
         steps(STORE_LONG, records, RecordHeader.lines(3, 500), RECEIVE, 0, 0),
         steps(STORE_LONG, records, RecordHeader.padding(full / 2), RECEIVE, 0, 0, POLL, 0, 0),
         steps(SEND, 8, 0, STORE_LONG, RingLayout.CONSUMED, 16, SEND, 8, 0, SEND, 8, 0),
@@ -125,6 +168,7 @@ class RingFuzzTest {
                         .isBetween(0L, (long) rings.layout.inlineMax()),
                 MOST_AT_ONCE);
         case HOLD -> hold(rings);
+        case FILL -> fill(rings, Math.floorMod(argument, rings.layout.inlineMax() + 1));
         case STORE_INT ->
             rings.ring.set(ValueLayout.JAVA_INT, place(rings, argument, 4), (int) value);
         default -> rings.ring.set(ValueLayout.JAVA_LONG, place(rings, argument, 8), value);
@@ -134,6 +178,21 @@ class RingFuzzTest {
 
   private static long place(Rings rings, int argument, int size) {
     return Math.floorMod(argument, rings.layout.ringSize()) & -size;
+  }
+
+  /**
+   * Sends until there is no room. The receiver may have published a count that is valid only once
+   * the ring is full, and not a second one.
+   */
+  private static void fill(Rings rings, int length) {
+    byte[] message = new byte[length];
+    long bytes = 0;
+    while (rings.send(message)) {
+      bytes += RingLayout.recordSize(length);
+      if (bytes > 2L * rings.layout.capacity()) {
+        throw new AssertionError(bytes + " bytes sent, in a ring of " + rings.layout.capacity());
+      }
+    }
   }
 
   private static void receive(Rings rings) {

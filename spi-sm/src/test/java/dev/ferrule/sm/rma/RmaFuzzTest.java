@@ -143,6 +143,7 @@ class RmaFuzzTest {
     return List.of(
         fragment(RmaLayout.WRITE, 0, 100, SIZE - 100),
         fragment(RmaLayout.READ, 5, 3_000, 8),
+        fragment(RmaLayout.READ, LINES - 2, RmaLayout.LINE, 0),
         fragment(RmaLayout.FETCH_AND_ADD, LINES - 2, RmaLayout.ATOMIC_PAYLOAD, SIZE - 8),
         fragment(RmaLayout.COMPARE_AND_SWAP, 1, RmaLayout.ATOMIC_PAYLOAD, 0),
         region(RmaLayout.PAGE, 1_000),
