@@ -25,12 +25,7 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,7 +56,7 @@ class HandshakeFuzzTest {
 
   @Test
   void aDatagramIsAMessageWithinTheLimitsOrNone() {
-    new Fuzzer("datagrams of sm", 50_000)
+    new Fuzzer("datagrams of sm", 20_000)
         .allocates(4 << 10)
         .bytes(
             messages(),
@@ -89,10 +84,14 @@ class HandshakeFuzzTest {
         Endpoint.open(
             new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), EventPoll::new);
     assertThat(endpoint).isNotNull();
-    List<LogRecord> failures = new CopyOnWriteArrayList<>(); // which end no thread, but are logged
-    Handler handler = new RecordingHandler(failures);
-    Logger logger = Logger.getLogger(Endpoint.class.getName());
-    logger.addHandler(handler);
+    List<Throwable> failures = new ArrayList<>();
+    Guard guard =
+        new Guard(endpoint.address()) {
+          @Override
+          void warn(Throwable problem) {
+            failures.add(problem);
+          }
+        };
     Path client = Files.createDirectories(directory.resolve(PEER.toString())).resolve("sock");
     Path server = directory.resolve("server");
     long size = LAYOUT.ringSize();
@@ -104,7 +103,7 @@ class HandshakeFuzzTest {
       LAYOUT.writeDescriptor(descriptor, 0, 7, 0, 0);
       byte[] valid = descriptor.toArray(ValueLayout.JAVA_BYTE);
       List<byte[]> samples = messages().stream().map(message -> joined(valid, message)).toList();
-      Datagrams datagrams = new Datagrams(endpoint, to, new Guard(endpoint.address()));
+      Datagrams datagrams = new Datagrams(endpoint, to, guard);
       Acceptor acceptor = endpoint.listen(BACKLOG);
       ClientHandshake connecting =
           endpoint.connect(CLIENT_ID, endpoint.address().with(PEER), new byte[0], file);
@@ -112,6 +111,7 @@ class HandshakeFuzzTest {
       new Fuzzer("datagrams and memory at a listener of sm", 3_000)
           .permits(FerruleException.class)
           .explainsIn(6 * HandshakeMessage.MAX_PAYLOAD + 1_000) // as each byte may be escaped
+          .allocates(1 << 20) // by the escaping
           .bytes(
               samples,
               bytes -> {
@@ -129,13 +129,14 @@ class HandshakeFuzzTest {
                   waiting.abandon();
                 }
                 if (isAnswer(datagram)) {
-                  Object ignored = connecting.await(NAME, System.nanoTime(), accepted -> true);
+                  Object ignored =
+                      connecting.await(
+                          NAME, System.nanoTime(), accepted -> accepted.memory().file().fd() >= 0);
                 }
                 return sent == 0 && (isAnswered || waiting != null);
               });
       Reference.reachabilityFence(mapping);
     } finally {
-      logger.removeHandler(handler);
       endpoint.release();
     }
   }
@@ -145,6 +146,9 @@ class HandshakeFuzzTest {
     DatagramSocket.Datagram answer = socket.receive();
     boolean any = answer != null;
     for (; answer != null; answer = socket.receive()) {
+      if (answer.file() != null) {
+        answer.file().close();
+      }
       Optional<HandshakeMessage> message = HandshakeMessage.decode(answer.bytes());
       assertThat(message).as(HexFormat.of().formatHex(answer.bytes())).isPresent();
       assertThat(new String(message.get().payload(), StandardCharsets.UTF_8))
@@ -165,27 +169,5 @@ class HandshakeFuzzTest {
     byte[] result = Arrays.copyOf(first, first.length + second.length);
     System.arraycopy(second, 0, result, first.length, second.length);
     return result;
-  }
-
-  private static final class RecordingHandler extends Handler {
-
-    private final List<LogRecord> records;
-
-    RecordingHandler(List<LogRecord> records) {
-      this.records = records;
-    }
-
-    @Override
-    public void publish(LogRecord item) {
-      if (item.getLevel().intValue() >= Level.WARNING.intValue()) {
-        records.add(item);
-      }
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void close() {}
   }
 }

@@ -30,6 +30,7 @@ class RingFuzzTest {
   private static final int FILL = 6;
   private static final int ACTIONS = 7;
 
+  private static final int MOST_STEPS = 64;
   private static final int MOST_AT_ONCE = 64;
 
   private static byte[] steps(long... numbers) {
@@ -134,9 +135,9 @@ class RingFuzzTest {
     try (Arena arena = Arena.ofConfined()) {
       Fenced ring = new Fenced(arena, layout.ringSize());
       Fenced buffer = new Fenced(arena, layout.bufferSize());
-      new Fuzzer(name, 10_000)
+      new Fuzzer(name, 5_000)
           .permits(CorruptRingException.class)
-          .allocates(512 << 10) // the messages that are sent and copied
+          .allocates(4 << 20) // for the messages that are sent and copied
           .bytes(
               samples(layout),
               bytes -> {
@@ -154,7 +155,7 @@ class RingFuzzTest {
 
   private static void run(Rings rings, byte[] bytes) {
     ByteBuffer steps = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    while (steps.remaining() >= STEP) {
+    for (int i = 0; i < MOST_STEPS && steps.remaining() >= STEP; i++) {
       int action = Math.floorMod(steps.getInt(), ACTIONS);
       int argument = steps.getInt();
       long value = steps.getLong();

@@ -172,6 +172,7 @@ class RmaFuzzTest {
     peersArea.fill((byte) 0);
     fenced.fill(UNTOUCHED);
     exposed.fill(UNTOUCHED);
+    exposed.asSlice(SIZE, SIZE).fill((byte) 1); // which differs from what is around the buffer
     buffer.fill((byte) 0);
     MemorySegment.ofAddress(own.address()).reinterpret(RmaLayout.REGIONS).fill((byte) 0);
   }
