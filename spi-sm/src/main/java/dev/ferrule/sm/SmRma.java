@@ -307,8 +307,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       if (!atomic && ways.direct() != null) {
         fragments.completed(id);
       } else {
-        local.usedByFragments(id);
         fragments.submit(id);
+        local.usedByFragments(id); // not before: an operation that failed has no fragments
       }
     } finally {
       transfer.end();

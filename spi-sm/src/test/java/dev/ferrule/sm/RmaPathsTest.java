@@ -10,6 +10,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
@@ -498,6 +499,32 @@ class RmaPathsTest {
     assertThat(server.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     assertThat(server.failure()).isNull();
     server.close();
+  }
+
+  @Test
+  void anInterruptedAccessDoesNotDelayTheCloseOfItsMemory() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    try (Listener listener = without.listen(addresses.listenAddress(), BY_FRAGMENTS);
+        Pair pair = connect(listener)) {
+      Rma rma = pair.client().rma();
+      MemorySegment memory = Arena.ofAuto().allocate(SIZE);
+      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(SIZE));
+      RemoteMemory remote = rma.attach(pair.server().rma().expose(memory, RmaRight.WRITE).handle());
+      keepEndpointBusy(listener, goOn);
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> rma.write(local, 0, remote, 0, SIZE))
+          .isInstanceOf(OperationInterruptedException.class);
+      assertThat(Thread.interrupted()).isTrue();
+
+      local.close();
+
+      assertThat(pair.client().failure()).isNull();
+      goOn.countDown();
+      RegisteredMemory further = pair.client().register(Arena.ofAuto().allocate(8));
+      rma.await(rma.write(further, 0, remote, 0, 8));
+    } finally {
+      goOn.countDown();
+    }
   }
 
   /**

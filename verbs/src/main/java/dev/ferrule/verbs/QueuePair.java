@@ -71,7 +71,7 @@ public final class QueuePair implements ReceiveWorkQueue {
     MemorySegment capacities = ibv_qp_init_attr.cap(attributes);
     ibv_qp_cap.max_send_wr(capacities, sizes.sends());
     ibv_qp_cap.max_recv_wr(capacities, sizes.receives());
-    ibv_qp_cap.max_send_sge(capacities, SendChain.PIECES);
+    ibv_qp_cap.max_send_sge(capacities, sizes.pieces());
     ibv_qp_cap.max_recv_sge(capacities, 1);
     ibv_qp_cap.max_inline_data(capacities, sizes.inline());
     return attributes;
@@ -88,7 +88,8 @@ public final class QueuePair implements ReceiveWorkQueue {
     return new QueuePairSizes(
         ibv_qp_cap.max_send_wr(capacities),
         ibv_qp_cap.max_recv_wr(capacities),
-        ibv_qp_cap.max_inline_data(capacities));
+        ibv_qp_cap.max_inline_data(capacities),
+        ibv_qp_cap.max_send_sge(capacities));
   }
 
   /** {@return the queue pair number, of 24 bits, which completions carry} */

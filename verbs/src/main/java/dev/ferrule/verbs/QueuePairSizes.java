@@ -7,5 +7,18 @@ package dev.ferrule.verbs;
  * @param sends work requests in its send queue
  * @param receives work requests in its receive queue; 0 with a shared receive queue
  * @param inline maximum inline bytes of a work request
+ * @param pieces scatter/gather elements of a send request
  */
-public record QueuePairSizes(int sends, int receives, int inline) {}
+public record QueuePairSizes(int sends, int receives, int inline, int pieces) {
+
+  /**
+   * Creates the sizes of a queue pair whose send requests have one scatter/gather element each.
+   *
+   * @param sends work requests in its send queue
+   * @param receives work requests in its receive queue; 0 with a shared receive queue
+   * @param inline maximum inline bytes of a work request
+   */
+  public QueuePairSizes(int sends, int receives, int inline) {
+    this(sends, receives, inline, 1);
+  }
+}

@@ -33,7 +33,7 @@ public final class SendChain extends WorkRequestChain {
   public static final int INLINE = 8;
 
   /** The maximum number of scatter/gather elements of a request. */
-  static final int PIECES = 2;
+  public static final int PIECES = 2;
 
   private static final long OPERATION = ibv_send_wr.opcode$offset();
   private static final long FLAGS = ibv_send_wr.send_flags$offset();

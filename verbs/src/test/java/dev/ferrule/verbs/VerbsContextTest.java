@@ -180,7 +180,7 @@ class VerbsContextTest {
   void aQueuePairIsDescribed() {
     CompletionQueue sends = device.completionQueue();
     SharedReceiveQueue shared = device.sharedReceiveQueue();
-    QueuePairSizes sizes = new QueuePairSizes(10, 20, 30);
+    QueuePairSizes sizes = new QueuePairSizes(10, 20, 30, 2);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment attributes = QueuePair.describe(arena, sizes, sends, sends, shared);
       assertThat(ibv_qp_init_attr.qp_type(attributes)).isEqualTo(2);

@@ -23,7 +23,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   private final ReceiveMultiplexer multiplexer = new ReceiveMultiplexer(this::wake);
   private final RdmaReceiver receiver;
 
-  /** By the receiving thread: for the readiness, and meanwhile for a call that waits. */
+  /** For the readiness, and meanwhile for a call that waits; guarded by itself. */
   private final ArrayDeque<ReceiveQueue[]> armed = new ArrayDeque<>();
 
   ListenerReceiver(RdmaListener listener, ReceiveGroups groups, WaitStrategy wait) {
@@ -43,6 +43,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   /** Ends receiving when the listener is closed; the receivers of the connections take over. */
   void close() {
     multiplexer.end();
+    receiver.withdrawRequest();
     receiver.wake();
   }
 
@@ -69,7 +70,9 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   @Override
   public void arm() {
     ReceiveQueue[] queues = groups.queues();
-    armed.addLast(queues);
+    synchronized (armed) {
+      armed.addLast(queues);
+    }
     for (ReceiveQueue queue : queues) {
       queue.arm();
     }
@@ -80,7 +83,10 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
    */
   @Override
   public void disarm() {
-    ReceiveQueue[] queues = armed.pollLast();
+    ReceiveQueue[] queues;
+    synchronized (armed) {
+      queues = armed.pollLast();
+    }
     if (queues != null) {
       for (ReceiveQueue queue : queues) {
         queue.disarm();

@@ -165,6 +165,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     if (life.failure() != null) {
       closer.abort();
     }
+    receiver.withdrawRequest();
+    senders.withdrawRequests();
     wake();
   }
 

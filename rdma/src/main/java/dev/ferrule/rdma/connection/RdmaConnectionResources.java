@@ -16,6 +16,7 @@ import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
+import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmId;
@@ -142,11 +143,12 @@ final class RdmaConnectionResources {
       CompletionQueue ofSends,
       CompletionQueue ofReceives) {
     int inline = Math.toIntExact(options.get(RdmaOptions.INLINE));
+    int pieces = Math.min(SendChain.PIECES, device().attributes().maxScatterGatherEntries());
     while (true) {
       try {
         return id.createQueuePair(
             device().domain(),
-            new QueuePairSizes(sends, side.receives(), inline),
+            new QueuePairSizes(sends, side.receives(), inline, pieces),
             ofSends,
             ofReceives,
             side.sharedQueue());

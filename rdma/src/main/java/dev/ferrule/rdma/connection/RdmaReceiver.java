@@ -20,6 +20,7 @@ import dev.ferrule.support.ViewUse;
 import dev.ferrule.support.Waiter;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +83,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private boolean polling;
   private @Nullable Channel entered; // whose messages the handler is reading
   private boolean claimed;
-  private boolean requestsMessages; // for a program that uses readiness
+  private final AtomicBoolean requestsMessages = new AtomicBoolean(); // by a readiness
   private volatile ReadinessDescriptor.@Nullable Source readiness;
   private final SingleThreadedUse use;
   private final Receiver checked;
@@ -101,11 +102,19 @@ final class RdmaReceiver implements Receiver, EventCondition {
   }
 
   private void requestMessages() {
-    if (requestsMessages) {
-      queue.disarm(); // the request before this one
-    }
-    requestsMessages = true;
+    withdrawRequest(); // the request before this one
     queue.arm();
+    requestsMessages.set(true);
+    if (owner.hasEnded()) {
+      withdrawRequest(); // the thread that ended it may have looked before
+    }
+  }
+
+  /** Withdraws the request of the readiness, which others would repeat; after the end. */
+  void withdrawRequest() {
+    if (requestsMessages.getAndSet(false)) {
+      queue.disarm();
+    }
   }
 
   /** Returns this receiver with the check for use by one thread. */
@@ -188,9 +197,6 @@ final class RdmaReceiver implements Receiver, EventCondition {
     Channel channel = requireNonNull(next);
     long message = channel.messages().take();
     if (message == MessageQueue.NONE) {
-      if (owner.hasEnded()) {
-        throw owner.end();
-      }
       return null;
     }
     RdmaReceiveRegion region = idle[--idleCount];

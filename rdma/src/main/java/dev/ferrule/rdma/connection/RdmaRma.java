@@ -344,7 +344,8 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
         throw notExposed();
       }
       if (result == OneSidedOperations.Result.CLOSED) {
-        source.checkOpen(); // which throws
+        source.checkOpen(); // throws, unless a close of it was refused meanwhile
+        return isReady();
       }
       return result == OneSidedOperations.Result.POSTED;
     }

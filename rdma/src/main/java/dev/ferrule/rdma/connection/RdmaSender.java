@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ final class RdmaSender extends AbstractSender {
   private int requestedMemory; // bytes of it that are not in registered memory
   private int reservedPlace; // the result
   private long awaitedId;
-  private boolean requestsRoom; // for a program that uses readiness
+  private final AtomicBoolean requestsRoom = new AtomicBoolean(); // by a readiness
 
   private final @Nullable RdmaMemoryUse[] sources = // of staged messages
       new RdmaMemoryUse[SendQueue.MAX_CHAIN];
@@ -164,7 +165,9 @@ final class RdmaSender extends AbstractSender {
     MemorySegment segment = registered.segment();
     int total = totalLength(header, segment, offset, length);
     int headerLength = total - length;
-    if (length == 0 || total <= queue.inlineMax()) { // the device copies inline messages, too
+    if (length == 0
+        || total <= queue.inlineMax() // the device copies inline messages, too
+        || (headerLength > 0 && !queue.gathers())) {
       return copyAndStage(header, headerLength, segment, offset, length);
     }
     int place = reserveOrWait(total, headerLength);
@@ -418,14 +421,17 @@ final class RdmaSender extends AbstractSender {
   @Override
   protected void requestRoom() {
     withdrawRequest(); // the request before this one
-    requestsRoom = true;
     receives.arm();
+    requestsRoom.set(true);
     outbox.armForRoom();
+    if (connection.hasEnded()) {
+      withdrawRequest(); // the thread that ended it may have looked before
+    }
   }
 
-  private void withdrawRequest() {
-    if (requestsRoom) {
-      requestsRoom = false;
+  /** Withdraws the request of the readiness, which others would repeat. */
+  void withdrawRequest() {
+    if (requestsRoom.getAndSet(false)) {
       receives.disarm();
     }
   }

@@ -108,6 +108,11 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     forEach(RdmaSender::wake);
   }
 
+  /** Withdraws the requests of the readiness, at the end of the connection. */
+  void withdrawRequests() {
+    forEach(RdmaSender::withdrawRequest);
+  }
+
   /** Waits until no thread waits in a sender any more. */
   void awaitNoWaiters(long nanos) {
     long start = System.nanoTime();

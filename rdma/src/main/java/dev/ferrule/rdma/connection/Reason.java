@@ -32,14 +32,14 @@ final class Reason {
         words(reason.substring(0, fixAt == 0 ? reason.length() : fixAt), limit - bytes(CUT + fix));
     String result =
         before.isEmpty()
-            ? words(fix.substring(FIX.length()), limit - bytes(CUT)) + CUT
+            ? words(fix.isEmpty() ? reason : fix.substring(FIX.length()), limit - bytes(CUT)) + CUT
             : before + CUT + fix;
     return result.getBytes(StandardCharsets.UTF_8);
   }
 
   /** Returns as many whole words from the start of a text as fit; the name of a function is one. */
   private static String words(String text, int limit) {
-    int end = text.length();
+    int end = Math.clamp(limit, 0, text.length()); // a character takes a byte at least
     while (end > 0 && (bytes(text.substring(0, end)) > limit || !isEndOfWord(text, end))) {
       end--;
     }

@@ -44,7 +44,7 @@ final class SendFailures {
   }
 
   /**
-   * Records the result of posting.
+   * Records the result of posting a request that is not a sender's.
    *
    * @param result the result of posting; below 0 if it failed
    */

@@ -292,22 +292,35 @@ public final class SendQueue {
   /** Posts the staged messages of a sender; see {@link Outbox#publish}. */
   boolean publish(Outbox sender) {
     boolean taken = true;
+    int result = 0;
     boolean awaited = false;
     lock.lock();
     try {
       if (sender.staged() > 0) {
         awaited = endsWait(sender.spare() > 0);
-        taken = !closed && post(sender);
+        taken = !closed;
+        result = taken ? post(sender) : 0;
         giveBackSpare(sender);
       }
     } finally {
       lock.unlock();
     }
-    failures.report();
+    reportPost(result);
     if (awaited) {
       callbacks.onRoom();
     }
-    return taken;
+    return taken && result >= 0;
+  }
+
+  /**
+   * Reports failures, and that of a sender's post by its own thread, which throws the reason: at a
+   * failure that another thread is about to report, the connection may not have ended yet.
+   */
+  private void reportPost(int result) {
+    failures.report();
+    if (result < 0) {
+      callbacks.onPostFailure("ibv_post_send", -result);
+    }
   }
 
   /** Reserves space for the only staged message of a sender, and posts it: one lock for both. */
@@ -322,15 +335,15 @@ public final class SendQueue {
       reserved++;
       sender.addReserved(1);
       awaited = endsWait(false);
-      result = post(sender) ? 0 : FAILED;
+      result = post(sender);
     } finally {
       lock.unlock();
     }
-    failures.report();
+    reportPost(result);
     if (awaited) {
       callbacks.onRoom();
     }
-    return result;
+    return result < 0 ? FAILED : 0;
   }
 
   /**
@@ -343,7 +356,8 @@ public final class SendQueue {
     return awaited;
   }
 
-  private boolean post(Outbox sender) {
+  /** Posts the staged messages; returns the result, which {@link #reportPost} reports. */
+  private int post(Outbox sender) {
     SendChain chain = sender.chain();
     int count = sender.staged();
     for (int i = 0; i < count; i++) {
@@ -353,9 +367,7 @@ public final class SendQueue {
       chain.setId(i, number, ledger.isSignaled(number) ? SendChain.SIGNALED : 0);
       protocol.prepare(chain, i, sender.reservedLength(i), length);
     }
-    int result = queuePair.post(chain, 0, count);
-    failures.posted(result);
-    return result >= 0;
+    return queuePair.post(chain, 0, count);
   }
 
   /**
@@ -544,6 +556,11 @@ public final class SendQueue {
   /** {@return the maximum length of an inline message, in bytes; below 0 no message is inline} */
   public int inlineMax() {
     return inlineMax;
+  }
+
+  /** {@return whether a message may consist of two pieces: see {@link Outbox#stageGather}} */
+  public boolean gathers() {
+    return queuePair.sizes().pieces() >= SendChain.PIECES;
   }
 
   /** Stops posting and polling, so that the queue pair can be destroyed. */

@@ -31,7 +31,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A fake device and connection manager, whose events and their timing are controlled by a test. */
@@ -48,6 +50,12 @@ final class FakeManager implements AutoCloseable {
   /** Called with the id when a client is accepted, as stubs cannot be changed at that time. */
   volatile LongConsumer onAccept = id -> {};
 
+  /** Returns the number of completions of a poll, which are successful and of the id 0. */
+  volatile IntSupplier onPoll = () -> 0;
+
+  /** Called with the attributes of a queue pair; returns a negative errno to refuse it. */
+  volatile ToIntFunction<MemorySegment> onQueuePair = attributes -> 0;
+
   private final Arena arena = Arena.ofAuto();
   private final Queue<Long> events = new ConcurrentLinkedQueue<>();
   private final int readable = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
@@ -56,6 +64,9 @@ final class FakeManager implements AutoCloseable {
   private final int never = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
   private final AtomicInteger queuePairs = new AtomicInteger(100);
   private volatile long listenerId;
+
+  /** The scatter/gather elements of a request that the device supports. */
+  volatile int pieces = 32;
 
   /** The id of the last client, or of the last connection attempt. */
   volatile long lastId;
@@ -82,11 +93,18 @@ final class FakeManager implements AutoCloseable {
         .thenAnswer(call -> {
           ibv_device_attr.max_qp_wr(call.getArgument(1), SIZES);
           ibv_device_attr.max_cqe(call.getArgument(1), SIZES);
+          ibv_device_attr.max_sge(call.getArgument(1), pieces);
           return 0;
         });
+    when(device.verbs.pollCq(any(), anyLong(), anyInt(), anyLong()))
+        .thenAnswer(call -> onPoll.getAsInt());
     when(device.cm.createId(anyLong())).thenAnswer(call -> lastId = newId());
     when(device.cm.createQp(anyLong(), anyLong(), any()))
         .thenAnswer(call -> {
+          int error = onQueuePair.applyAsInt(call.getArgument(2));
+          if (error < 0) {
+            return error;
+          }
           long queuePair = device.queuePair(queuePairs.incrementAndGet()).address();
           MemorySegment id =
               MemorySegment.ofAddress(call.<Long>getArgument(0)).reinterpret(rdma_cm_id.sizeof());

@@ -9,6 +9,7 @@ import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.IdleChannel;
 import dev.ferrule.rdma.queue.SendProtocol;
+import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
@@ -40,6 +41,9 @@ final class FakeProvider implements RdmaProtocol {
   /** The sending half of the connections; by default one that never sends. */
   volatile SendProtocol sends = mock(SendProtocol.class);
 
+  /** Called when a message is received. */
+  volatile Runnable onReceived = () -> {};
+
   /** The error that occurs once when a client's hello is checked. */
   volatile @Nullable Error fault;
 
@@ -54,6 +58,8 @@ final class FakeProvider implements RdmaProtocol {
     known.addAll(
         List.of(
             RdmaOptions.UNACKED,
+            RdmaOptions.INLINE,
+            RdmaOptions.SINGLE_RECEIVER,
             RdmaOptions.ACK_TIMEOUT,
             RdmaOptions.RETRIES,
             RdmaOptions.MIN_RNR_TIMER));
@@ -80,6 +86,11 @@ final class FakeProvider implements RdmaProtocol {
   /** Returns the hello of a peer. */
   static byte[] hello(Hello.Kind kind) {
     return HELLO.encode(kind, new byte[0]);
+  }
+
+  /** Returns the hello of a peer with remote memory access. */
+  static byte[] helloWithAccess(Hello.Kind kind) {
+    return HELLO.encode(kind, 1, new HelloBody(0, new byte[0]), new byte[0]);
   }
 
   @Override
@@ -182,6 +193,13 @@ final class FakeProvider implements RdmaProtocol {
       if (messageCame) {
         deliver(0, 0);
       }
+    }
+
+    @Override
+    protected @Nullable String received(CompletionQueue completions, int index) {
+      onReceived.run();
+      deliver(0, 0);
+      return null;
     }
   }
 }

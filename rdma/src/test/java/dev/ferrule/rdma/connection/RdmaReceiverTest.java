@@ -8,6 +8,7 @@ import static org.mockito.Mockito.when;
 
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.FerruleException;
+import dev.ferrule.ReceiveRegion;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveSource;
@@ -57,6 +58,20 @@ class RdmaReceiverTest {
     when(owner.hasEnded()).thenReturn(true);
     when(owner.end()).thenReturn(end);
 
+    assertThat(receiver.tryReceive()).isNull();
+    assertThatThrownBy(receiver::tryReceive).isSameAs(end);
+    when(owner.next()).thenReturn(taken, (Channel) null);
     assertThatThrownBy(receiver::receive).isSameAs(end);
+  }
+
+  @Test
+  void aReceiveReturnsAMessageThatWaitsAtTheEnd() {
+    Channel waiting = TestQueues.channelWithMessage();
+    when(owner.hasEnded()).thenReturn(true);
+    when(owner.next()).thenReturn(taken, waiting);
+
+    try (ReceiveRegion message = receiver.receive()) {
+      assertThat(message.length()).isEqualTo(1);
+    }
   }
 }

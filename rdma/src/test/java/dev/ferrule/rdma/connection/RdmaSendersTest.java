@@ -16,12 +16,16 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.rdma.context.RegistrationCache;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.Outbox;
+import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.TestQueues;
 import dev.ferrule.support.MemoryUses;
@@ -61,6 +65,24 @@ class RdmaSendersTest {
           Outbox.class.getPackageName(),
           QueuePair.class.getPackageName());
 
+  private static final OneSidedOperations.Target ANY_TARGET =
+      new OneSidedOperations.Target() {
+        @Override
+        public int remoteKey() {
+          return ScriptedDevice.REMOTE_KEY;
+        }
+
+        @Override
+        public int region() {
+          return 0;
+        }
+
+        @Override
+        public boolean acquire() {
+          return true;
+        }
+      };
+
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
   private RdmaConnection connection;
@@ -73,7 +95,7 @@ class RdmaSendersTest {
         .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
     when(manager.device.cm.connect(anyLong(), any()))
         .thenAnswer(call -> {
-          byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+          byte[] hello = FakeProvider.helloWithAccess(Hello.Kind.ACCEPT);
           manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
           return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
         });
@@ -241,6 +263,35 @@ class RdmaSendersTest {
     assertThat(walk).as("of registered memory").isEqualTo(expected);
   }
 
+  /** The way back, from the completion to the handler. */
+  @Test
+  void aMessagePassesThroughThreeTypesFromTheDevice() {
+    List<Class<?>> polling = new ArrayList<>();
+    List<Class<?>> receiving = new ArrayList<>();
+    List<Class<?>> handling = new ArrayList<>();
+    Thread receiver = Thread.currentThread();
+    manager.onPoll =
+        () -> {
+          if (Thread.currentThread() != receiver || !polling.isEmpty()) {
+            return 0;
+          }
+          polling.addAll(typesOfFerrule());
+          return 1;
+        };
+    provider.onReceived = () -> receiving.addAll(typesOfFerrule());
+
+    int count =
+        connection
+            .receiver()
+            .poll((buffer, offset, length) -> handling.addAll(typesOfFerrule()), 1);
+
+    assertThat(count).isEqualTo(1);
+    assertThat(polling)
+        .containsExactly(RdmaReceiver.class, ReceiveQueue.class, CompletionQueue.class);
+    assertThat(receiving).containsExactly(RdmaReceiver.class, ReceiveQueue.class, Channel.class);
+    assertThat(handling).containsExactly(RdmaReceiver.class);
+  }
+
   /** Returns the types in which the calls of this thread are, outermost first. */
   private static List<Class<?>> typesOfFerrule() {
     List<Class<?>> types =
@@ -249,7 +300,7 @@ class RdmaSendersTest {
                 frames
                     .<Class<?>>map(StackWalker.StackFrame::getDeclaringClass)
                     .filter(type -> PATH.contains(type.getPackageName()))
-                    .filter(type -> !type.getName().contains("Test"))
+                    .filter(type -> !type.getName().matches(".*(Test|Fake).*"))
                     .distinct()
                     .toList());
     return types.reversed();
@@ -273,6 +324,35 @@ class RdmaSendersTest {
     device.sent(completions, device.lastSend().id());
     long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
     assertThat(use.awaitUnused(longAgo)).isTrue();
+  }
+
+  @Test
+  void registeredMemoryIsUsedUntilTheLastRemoteAccessToItIsAcknowledged() {
+    ScriptedDevice device = new ScriptedDevice();
+    CompletionQueue completions = device.completionQueue();
+    SendQueue queue = TestQueues.sendQueue(device, completions, new RecordingCallbacks());
+    queue.accesses().onRegionRelease(region -> {});
+    RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(64));
+    RdmaMemoryUse use = use(memory, queue, new RegistrationCache(device.domain()));
+    use.accessed();
+    queue.accesses().tryPost(true, use, memory.segment().address(), ANY_TARGET, 0, 8, 1);
+    long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
+
+    assertThat(use.awaitUnused(longAgo)).isFalse();
+
+    device.sent(completions, device.lastSend().id());
+    assertThat(use.awaitUnused(longAgo)).isTrue();
+  }
+
+  /** Of memory that would be refused otherwise, as the peer acknowledges no exposure. */
+  @Test
+  void memoryForAtomicOperationsIsRefusedOnADeviceWithoutThem() {
+    MemorySegment readOnly = Arena.ofAuto().allocate(8).asReadOnly();
+    assertThatThrownBy(() -> connection.rma().expose(readOnly, RmaRight.ATOMIC))
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasMessageContaining("atomic_cap");
+    assertThatThrownBy(() -> connection.rma().allocate(1L << 60, RmaRight.ATOMIC))
+        .isInstanceOf(UnsupportedOperationException.class);
   }
 
   @Test
@@ -437,11 +517,9 @@ class RdmaSendersTest {
 
   @Test
   void aConnectionThatAcknowledgesNothingDoesNotEndTheOthersThatUseTheMemory() {
-    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0");
+    RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0&inline=0");
     RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(1000));
-    RdmaMemoryUse use = use(hasty, memory);
-    use.stage();
-    use.posted(1);
+    hasty.sender().sendAsync(memory, 0, 64);
     AtomicBoolean seen = new AtomicBoolean();
     hasty.onClose(ended -> {
       memory.close(); // returns, as the connection has ended

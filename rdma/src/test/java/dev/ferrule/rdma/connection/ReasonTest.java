@@ -61,6 +61,11 @@ class ReasonTest {
   }
 
   @Test
+  void aReasonOfOneWordThatIsTooLongIsLeftOut() {
+    assertThat(shortened("x".repeat(500))).isEqualTo(" ...");
+  }
+
+  @Test
   void noCharacterIsCut() {
     for (int length = 0; length < 8; length++) {
       String text = "x".repeat(length) + " \uD83D\uDE00".repeat(60);

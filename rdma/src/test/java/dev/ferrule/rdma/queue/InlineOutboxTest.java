@@ -185,6 +185,17 @@ class InlineOutboxTest {
   }
 
   @Test
+  void theFirstMessageInFlightWakesThreadsThatWaitForRoom() {
+    Outbox other = queue.newOutbox();
+    other.armForRoom();
+    assertThat(one.trySend(source, 0, 8)).isNotNegative();
+    assertThat(callbacks.progress).hasValue(1);
+    other.armForRoom();
+    assertThat(one.trySend(source, 0, 8)).isNotNegative();
+    assertThat(callbacks.progress).as("they wait for its completion now").hasValue(1);
+  }
+
+  @Test
   void aMessageThatTheDeviceRefusesIsReported() {
     device.sendErrno = Errno.ENOMEM;
     assertThat(one.trySend(source, 0, 64)).isEqualTo(SendQueue.FAILED);

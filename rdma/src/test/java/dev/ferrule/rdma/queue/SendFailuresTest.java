@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingCallbacks;
+import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionStatus;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 
@@ -67,5 +70,35 @@ class SendFailuresTest {
       assertThat(callbacks.told).hasSize(i);
     }
     other.join();
+  }
+
+  /** The thread whose post failed throws the reason, so the connection must have ended by then. */
+  @Test
+  void aSenderReportsItsFailedPostAlthoughAnotherThreadIsAboutToReportAllFailures()
+      throws ReflectiveOperationException {
+    ScriptedDevice device = new ScriptedDevice();
+    SendQueue queue =
+        new SendQueue(
+            new Channel.Parts(
+                device.queuePair(77),
+                device.completionQueue(),
+                device.sendMemory(SendQueue.LINE),
+                4,
+                8,
+                callbacks),
+            new FakeProtocol(4));
+    Field failuresOfQueue = SendQueue.class.getDeclaredField("failures");
+    failuresOfQueue.setAccessible(true);
+    failuresOfQueue.set(queue, new SendFailures(lock, new RecordingCallbacks()));
+    Outbox outbox = queue.newOutbox();
+    device.sendErrno = Errno.ENOMEM;
+
+    assertThat(outbox.trySend(MemorySegment.ofArray(new byte[8]), 0, 8))
+        .isEqualTo(SendQueue.FAILED);
+    assertThat(callbacks.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
+
+    outbox.stage(outbox.reserve(9, 9), 9, 9);
+    assertThat(outbox.publish()).isFalse();
+    assertThat(callbacks.told).hasSize(2);
   }
 }

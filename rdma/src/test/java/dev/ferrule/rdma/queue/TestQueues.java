@@ -23,6 +23,13 @@ public final class TestQueues {
     return FakeChannel.any();
   }
 
+  /** Returns a channel with one message. */
+  public static Channel channelWithMessage() {
+    FakeChannel channel = FakeChannel.any();
+    channel.bring(1);
+    return channel;
+  }
+
   /** Returns a send queue for a few short messages. */
   public static SendQueue sendQueue(
       ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks) {

@@ -5,7 +5,7 @@ package dev.ferrule.sm.endpoint;
  * Runs the actions of an endpoint's thread. All connections of the endpoint depend on the thread,
  * so no failure of one of them may end it.
  */
-final class Guard {
+class Guard {
 
   private static final System.Logger LOGGER = System.getLogger(Endpoint.class.getName());
 
@@ -24,6 +24,7 @@ final class Guard {
     }
   }
 
+  /** Logs a failure. Tests override it to see the failure. */
   void warn(Throwable problem) {
     try {
       LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address.uri(), problem);

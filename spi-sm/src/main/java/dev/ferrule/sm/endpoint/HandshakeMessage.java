@@ -109,7 +109,8 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     int clientId = (int) (header >>> CLIENT_SHIFT) & MAX_ID;
     if (code < 1
         || code > Type.values().length
-        || (version == VERSION && !(whole && clientId != 0))) { // numbers count from 1
+        || clientId == 0 // numbers count from 1, so there is no client to answer
+        || (version == VERSION && !whole)) {
       return Optional.empty();
     }
     return Optional.of(

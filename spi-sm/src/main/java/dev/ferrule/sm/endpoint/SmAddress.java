@@ -25,11 +25,11 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** The URI scheme. */
   public static final String SCHEME = "sm";
 
-  /** A process id, as a directory name. */
-  static final Pattern PID = Pattern.compile("\\d{1,9}");
+  /** A process id, as a directory name: without leading zeros, or two names would have one id. */
+  static final Pattern PID = Pattern.compile("[1-9]\\d{0,8}");
 
   /** An endpoint's number, as a directory name. */
-  static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
+  static final Pattern NUMBER = Pattern.compile("[1-9]\\d{0,4}");
 
   private static final Pattern TWO_NUMBERS = Pattern.compile(".*/\\d+/\\d+", Pattern.DOTALL);
 

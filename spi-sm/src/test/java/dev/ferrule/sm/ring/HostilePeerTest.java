@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Optional;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -196,54 +195,6 @@ class HostilePeerTest {
     assertThatThrownBy(() -> rings.producer.reserve(9_000))
         .isInstanceOf(CorruptRingException.class)
         .hasMessageContaining("payload line 0");
-  }
-
-  @Property(tries = 500)
-  void shouldNeverReadOrWriteOutOfBoundsWhateverTheBytesAre(@ForAll long seed) {
-    Random random = new Random(seed);
-    Rings victim = new Rings(LAYOUT, true);
-    for (int step = 0; step < 200; step++) {
-      int writes = random.nextInt(4);
-      for (int i = 0; i < writes; i++) {
-        long offset =
-            random.nextBoolean()
-                ? RingLayout.SENDER_ASLEEP
-                    + 4L * random.nextInt((int) (LAYOUT.ringSize() - RingLayout.SENDER_ASLEEP) / 4)
-                : LAYOUT.recordsOffset() + 4L * random.nextInt(128);
-        int value =
-            random.nextBoolean()
-                ? random.nextInt()
-                : random.nextInt(random.nextBoolean() ? 4200 : 100) << 4 | random.nextInt(6);
-        victim.ring.set(ValueLayout.JAVA_INT, offset, value);
-      }
-      try {
-        victim.send(new byte[random.nextInt(random.nextBoolean() ? 10_001 : 30)]);
-        if (victim.consumer.next()) {
-          assertThat(victim.consumer.messageLength()).isBetween(0, LAYOUT.maxMessage());
-          victim.receive();
-        }
-      } catch (CorruptRingException e) {
-        return; // detected; the connection would be closed
-      }
-    }
-  }
-
-  @Property(tries = 500)
-  void shouldNotReadGarbageAsADescriptor(@ForAll long seed) {
-    Random random = new Random(seed);
-    MemorySegment ring = MemorySegment.ofArray(new long[8]);
-    LAYOUT.writeDescriptor(ring, 0, 1, 2, 3);
-    for (int i = random.nextInt(4); i >= 0; i--) {
-      ring.set(
-          ValueLayout.JAVA_INT,
-          4L * random.nextInt(RingLayout.DESCRIPTOR_SIZE / 4),
-          random.nextInt());
-    }
-    Optional<RingLayout.Descriptor> read = RingLayout.readDescriptor(ring);
-    read.ifPresent(descriptor -> {
-      assertThat(descriptor.layout().ringSize()).isPositive();
-      assertThat(descriptor.layout().bufferSize()).isBetween(4096L, 1L << 30);
-    });
   }
 
   @Test

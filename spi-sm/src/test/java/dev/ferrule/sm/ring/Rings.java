@@ -21,13 +21,23 @@ final class Rings {
   }
 
   private Rings(RingLayout layout, boolean fences, MemorySegment ring) {
-    this(layout, fences, ring, ring);
+    this(layout, fences, ring, memory(layout.bufferSize()), ring);
   }
 
-  private Rings(RingLayout layout, boolean fences, MemorySegment ring, MemorySegment first) {
+  /** Creates a ring in memory of the caller's, zeroed. */
+  Rings(RingLayout layout, MemorySegment ring, MemorySegment buffer) {
+    this(layout, true, ring, buffer, ring);
+  }
+
+  private Rings(
+      RingLayout layout,
+      boolean fences,
+      MemorySegment ring,
+      MemorySegment buffer,
+      MemorySegment first) {
     this.layout = layout;
     this.ring = ring;
-    buffer = memory(layout.bufferSize());
+    this.buffer = buffer;
     producer = new RingProducer(layout, ring, buffer, first, fences);
     consumer = new RingConsumer(layout, ring, buffer, fences);
     sleep = new ReceiverSleep(first, fences);
@@ -39,7 +49,7 @@ final class Rings {
 
   /** Returns a further ring, whose receiver sleeps by the flag of this one. */
   Rings lane(boolean fences) {
-    return new Rings(layout, fences, memory(layout.ringSize()), ring);
+    return new Rings(layout, fences, memory(layout.ringSize()), memory(layout.bufferSize()), ring);
   }
 
   /** Stages a message if there is room for it. */

@@ -41,12 +41,13 @@ final class Refusal {
   /** Throws the reason if a message is a refusal. */
   static void throwIfRefused(MemorySegment message) {
     if (message.byteSize() >= Long.BYTES && message.get(LONG, 0) == MAGIC) {
+      long length = Math.min(message.byteSize() - Long.BYTES, MAX_TEXT);
       throw new ToolException(
           ExitCode.FAILED,
           "the server refused the round: "
               + PlainText.of(
                   new String(
-                      message.asSlice(Long.BYTES).toArray(ValueLayout.JAVA_BYTE),
+                      message.asSlice(Long.BYTES, length).toArray(ValueLayout.JAVA_BYTE),
                       StandardCharsets.UTF_8)));
     }
   }

@@ -70,6 +70,7 @@ class CmIdTest {
           ibv_qp_cap.max_send_wr(capacities, 16);
           ibv_qp_cap.max_recv_wr(capacities, 32);
           ibv_qp_cap.max_inline_data(capacities, 64);
+          ibv_qp_cap.max_send_sge(capacities, 4);
           rdma_cm_id.qp(device.id(), MemorySegment.ofAddress(device.queuePairMemory()));
           return 0;
         });
@@ -80,7 +81,7 @@ class CmIdTest {
             device.completionQueue(),
             device.completionQueue(),
             null);
-    assertThat(queuePair.sizes()).isEqualTo(new QueuePairSizes(16, 32, 64));
+    assertThat(queuePair.sizes()).isEqualTo(new QueuePairSizes(16, 32, 64, 4));
     assertThat(queuePair.number()).isEqualTo(77);
     id.destroyQueuePair();
     verify(device.cm).destroyQp(id.address());
