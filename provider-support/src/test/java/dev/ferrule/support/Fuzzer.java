@@ -170,7 +170,7 @@ public final class Fuzzer {
       Function<T, String> display,
       Function<T, Limits> limitsOf,
       Target<T> target) {
-    long first = Long.getLong(SEED_PROPERTY, System.nanoTime());
+    long first = Long.getLong(SEED_PROPERTY, 1);
     long start = System.nanoTime();
     int accepted = 0;
     for (long seed = first; seed - first < inputs; seed++) {
