@@ -21,23 +21,25 @@ class FaultScheduleTest {
   private static final long FIRST = Long.getLong("ferrule.soak.seed", 1);
   private static final int STEPS = 60;
 
-  private static final List<World.Variant> SENDRECV =
+  private static final List<Environment.Variant> SENDRECV =
       List.of(
-          new World.Variant("?maxMessage=2KiB&receives=8&peerTimeout=1s", 2000, 6),
-          new World.Variant("?maxMessage=4KiB&receives=32&wait=block&peerTimeout=1s", 4096, 12),
-          new World.Variant("?maxMessage=64KiB&wait=block&peerTimeout=1s", 65_536, 6));
+          new Environment.Variant("?maxMessage=2KiB&receives=8&peerTimeout=1s", 2000, 6),
+          new Environment.Variant(
+              "?maxMessage=4KiB&receives=32&wait=block&peerTimeout=1s", 4096, 12),
+          new Environment.Variant("?maxMessage=64KiB&wait=block&peerTimeout=1s", 65_536, 6));
 
-  private static final List<World.Variant> MAGICRING =
+  private static final List<Environment.Variant> MAGICRING =
       List.of(
-          new World.Variant("?maxMessage=2KiB&ring=16KiB&peerTimeout=1s", 2000, 4),
-          new World.Variant("?maxMessage=4KiB&wait=block&peerTimeout=1s", 4096, 6),
-          new World.Variant("?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=1s", 65_536, 4));
+          new Environment.Variant("?maxMessage=2KiB&ring=16KiB&peerTimeout=1s", 2000, 4),
+          new Environment.Variant("?maxMessage=4KiB&wait=block&peerTimeout=1s", 4096, 6),
+          new Environment.Variant(
+              "?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=1s", 65_536, 4));
 
   @Test
   void twoProcessesOverSmSeeWhatTheModelAllows() throws Exception {
-    try (World world = new SmWorld()) {
+    try (Environment environment = new SmEnvironment()) {
       for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-        run(world, seed);
+        run(environment, seed);
       }
     }
   }
@@ -45,8 +47,8 @@ class FaultScheduleTest {
   @Test
   void twoProgramsOverSendRecvSeeWhatTheModelAllows() {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      try (World world = new RdmaWorld(SendRecvProvider::new, SENDRECV, seed)) {
-        run(world, seed);
+      try (Environment environment = new RdmaEnvironment(SendRecvProvider::new, SENDRECV, seed)) {
+        run(environment, seed);
       }
     }
   }
@@ -54,15 +56,15 @@ class FaultScheduleTest {
   @Test
   void twoProgramsOverMagicRingSeeWhatTheModelAllows() {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      try (World world = new RdmaWorld(MagicRingProvider::new, MAGICRING, seed)) {
-        run(world, seed);
+      try (Environment environment = new RdmaEnvironment(MagicRingProvider::new, MAGICRING, seed)) {
+        run(environment, seed);
       }
     }
   }
 
-  private static void run(World world, long seed) {
+  private static void run(Environment environment, long seed) {
     try {
-      new Schedule(world, seed).run(STEPS);
+      new Schedule(environment, seed).run(STEPS);
     } catch (AssertionError e) {
       throw new AssertionError(
           "seed " + seed + " (-Dferrule.soak.seed=" + seed + "): " + e.getMessage(), e);

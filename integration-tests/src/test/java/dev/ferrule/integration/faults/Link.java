@@ -53,13 +53,13 @@ final class Link {
   }
 
   final String name;
-  final World.Variant variant;
+  final Environment.Variant variant;
   final boolean[] open = {true, true};
   final Direction[] from = {new Direction(), new Direction()};
   boolean mayEnd; // at any time, by a fault
   @Nullable String end; // the exception at the side that is still open, when the other has ended
 
-  Link(String name, World.Variant variant) {
+  Link(String name, Environment.Variant variant) {
     this.name = name;
     this.variant = variant;
   }

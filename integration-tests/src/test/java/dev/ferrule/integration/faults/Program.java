@@ -46,7 +46,7 @@ public final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** What a program uses. */
-  interface Surroundings {
+  interface ProviderAccess {
     Listener listen(URI address);
 
     Connection connect(URI address, ConnectionOptions options);
@@ -77,14 +77,14 @@ public final class Program {
 
   private record Held(ReceiveRegion region, String description) {}
 
-  private final Surroundings around;
+  private final ProviderAccess provider;
   private final MemorySegment contents = Contents.in(Arena.ofAuto());
   private final Map<String, End> ends = new HashMap<>();
   private @Nullable Listener listener;
   private StringBuilder answer = new StringBuilder();
 
-  Program(Surroundings around) {
-    this.around = around;
+  Program(ProviderAccess provider) {
+    this.provider = provider;
   }
 
   /**
@@ -96,7 +96,7 @@ public final class Program {
   public static void main(String[] arguments) throws IOException {
     Program program =
         new Program(
-            new Surroundings() {
+            new ProviderAccess() {
               @Override
               public Listener listen(URI address) {
                 return Ferrule.listen(address);
@@ -142,7 +142,7 @@ public final class Program {
     String name = words.length > 1 ? words[1] : "";
     switch (words[0]) {
       case "listen" -> {
-        Listener opened = around.listen(URI.create(name));
+        Listener opened = provider.listen(URI.create(name));
         listener = opened;
         say(opened.uri().toString());
       }
@@ -153,7 +153,7 @@ public final class Program {
       case "connect" -> {
         ConnectionOptions options =
             ConnectionOptions.builder().payload(name.getBytes(StandardCharsets.UTF_8)).build();
-        ends.put(name, new End(around.connect(URI.create(words[2]), options)));
+        ends.put(name, new End(provider.connect(URI.create(words[2]), options)));
       }
       case "accept" -> {
         Duration timeout = Duration.ofMillis(Long.parseLong(name));
@@ -162,8 +162,8 @@ public final class Program {
         ends.put(peer, new End(accepted));
         say(peer);
       }
-      case "faults" -> around.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
-      case "repair" -> around.endFaults();
+      case "faults" -> provider.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
+      case "repair" -> provider.endFaults();
       case "files" -> say(openFiles());
       default -> perform(words, requireNonNull(ends.get(name), name));
     }

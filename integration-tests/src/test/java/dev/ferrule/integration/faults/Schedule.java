@@ -19,7 +19,7 @@ final class Schedule {
   private static final int SERVER = 1;
   private static final List<String> WAYS = List.of("copy", "stage", "claim", "gather");
 
-  private final World world;
+  private final Environment environment;
   private final Random random;
   private final List<String> trail = new ArrayList<>();
   private final List<Link> links = new ArrayList<>();
@@ -42,8 +42,8 @@ final class Schedule {
     }
   }
 
-  Schedule(World world, long seed) {
-    this.world = world;
+  Schedule(Environment environment, long seed) {
+    this.environment = environment;
     this.random = new Random(seed);
   }
 
@@ -56,7 +56,7 @@ final class Schedule {
       }
       finish();
       expectNothing(step(SERVER, "unlisten"));
-      world.expectNothingLeft();
+      environment.expectNothingLeft();
     } catch (AssertionError | RuntimeException e) {
       int from = Math.max(0, trail.size() - 80);
       String last = String.join("\n", trail.subList(from, trail.size()));
@@ -65,20 +65,20 @@ final class Schedule {
   }
 
   private void listen() {
-    Answer answer = step(SERVER, "listen " + world.listenAddress());
+    Answer answer = step(SERVER, "listen " + environment.listenAddress());
     expectNothing(answer);
-    address = world.connectAddress(answer.words().getFirst());
+    address = environment.connectAddress(answer.words().getFirst());
   }
 
   private Answer step(int side, String step) {
-    world.host(side).begin(step);
+    environment.host(side).begin(step);
     return answer(side, step);
   }
 
   private Answer answer(int side, String step) {
     String shown = step.length() > 200 ? step.substring(0, 200) + "…" : step;
     trail.add((side == 0 ? "client " : "server ") + shown);
-    String text = world.host(side).answer();
+    String text = environment.host(side).answer();
     trail.add("  " + (text.length() > 600 ? text.substring(0, 600) + "…" : text));
     if (text.startsWith("!")) {
       throw new AssertionError("a program has ended");
@@ -131,14 +131,14 @@ final class Schedule {
   }
 
   private void connect() {
-    List<World.Variant> variants = world.variants();
-    World.Variant variant = variants.get(random.nextInt(variants.size()));
+    List<Environment.Variant> variants = environment.variants();
+    Environment.Variant variant = variants.get(random.nextInt(variants.size()));
     Link link = new Link("c" + names++, variant);
     String faults = !failing ? "" : "&connectTimeout=300ms";
     String connect = "connect %s %s%s%s".formatted(link.name, address, variant.options(), faults);
-    world.host(0).begin(connect);
+    environment.host(0).begin(connect);
     Answer accepted = accept(link);
-    while (accepted.isException(TIMEOUT) && !world.host(0).isDone()) {
+    while (accepted.isException(TIMEOUT) && !environment.host(0).isDone()) {
       accepted = accept(link);
     }
     Answer connected = answer(0, connect);
@@ -259,7 +259,7 @@ final class Schedule {
     } else {
       expectNothing(answer);
     }
-    boolean hasRoom = world.returnsRoomAtOnce() || !way.equals("claim");
+    boolean hasRoom = environment.returnsRoomAtOnce() || !way.equals("claim");
     if (answer.words().size() < least && answer.exception() == null && hasRoom) {
       throw new AssertionError(
           "room for %d messages instead of %d".formatted(answer.words().size(), least));
@@ -402,7 +402,7 @@ final class Schedule {
   }
 
   private void kill(int side) {
-    if (!world.replace(side)) {
+    if (!environment.replace(side)) {
       return;
     }
     trail.add((side == 0 ? "client" : "server") + " is killed");
@@ -422,7 +422,7 @@ final class Schedule {
   /** Each connection that exists may end at any time from now on. */
   private void disturb() {
     trail.add("a disturbance");
-    if (world.disturb(random)) {
+    if (environment.disturb(random)) {
       links.forEach(link -> link.mayEnd = true);
       for (int i = 0; i < 5; i++) {
         Link link = links.get(random.nextInt(links.size()));
@@ -433,7 +433,7 @@ final class Schedule {
           break; // it was closed when its end was observed
         }
       }
-      world.calm();
+      environment.calm();
     }
   }
 
@@ -461,7 +461,7 @@ final class Schedule {
 
   private void whileStopped(int side) {
     trail.add((side == 0 ? "client" : "server") + " is stopped");
-    world.host(side).stop();
+    environment.host(side).stop();
     for (Link link : links) {
       if (link.isOpen()) {
         send(link, 1 - side);
@@ -469,7 +469,7 @@ final class Schedule {
       }
     }
     trail.add("it goes on");
-    world.host(side).resume();
+    environment.host(side).resume();
   }
 
   /** All that was sent arrives, and each connection is closed by both sides. */

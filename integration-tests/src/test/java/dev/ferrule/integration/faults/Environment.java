@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 
 /** Two hosts that can reach each other by one provider: a client, 0, and a server, 1. */
-interface World extends AutoCloseable {
+interface Environment extends AutoCloseable {
 
   /**
    * A kind of connection.

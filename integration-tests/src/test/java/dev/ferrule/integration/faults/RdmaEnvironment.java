@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.function.Function;
 
 /** Two threads of this process, and a simulated device. */
-final class RdmaWorld implements World {
+final class RdmaEnvironment implements Environment {
 
   private static final List<String> CREATING =
       List.of("regMr", "createCq", "createQp", "createCompChannel", "createSrq", "allocPd");
@@ -29,7 +29,7 @@ final class RdmaWorld implements World {
   private final List<Host> hosts;
   private boolean disturbed;
 
-  RdmaWorld(
+  RdmaEnvironment(
       Function<VerbsLibrary, ConnectionProvider> provider, List<Variant> variants, long seed) {
     this.variants = variants;
     this.fabric = new SimulatedFabric(seed);
@@ -42,15 +42,15 @@ final class RdmaWorld implements World {
     this.hosts = List.of(newHost(), newHost());
   }
 
-  static RdmaWorld of(
+  static RdmaEnvironment of(
       Function<VerbsLibrary, ConnectionProvider> provider, List<Variant> variants, long seed) {
-    return new RdmaWorld(provider, variants, seed);
+    return new RdmaEnvironment(provider, variants, seed);
   }
 
   private Host newHost() {
     return new LocalHost(
         new Program(
-            new Program.Surroundings() {
+            new Program.ProviderAccess() {
               @Override
               public Listener listen(URI address) {
                 return provider.listen(address, ConnectionOptions.defaults());

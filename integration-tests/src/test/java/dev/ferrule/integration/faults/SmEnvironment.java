@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /** Two processes and shared memory. */
-final class SmWorld implements World {
+final class SmEnvironment implements Environment {
 
   private static final List<Variant> VARIANTS =
       List.of(
@@ -25,7 +25,7 @@ final class SmWorld implements World {
   private final Host[] hosts = {new ProcessHost(), new ProcessHost()};
   private Host spare = new ProcessHost();
 
-  SmWorld() throws IOException {
+  SmEnvironment() throws IOException {
     directory = Files.createTempDirectory(Path.of("/dev/shm"), "ferrule-test-faults-");
   }
 
