@@ -27,6 +27,7 @@ final class FakeListener implements AutoCloseable {
   private final Path endpoint;
   private final Fifo.Reader fifo;
   private final DatagramSocket socket;
+  private boolean closed;
 
   /**
    * A message of a client.
@@ -96,10 +97,13 @@ final class FakeListener implements AutoCloseable {
     }
   }
 
-  /** Closes the files as the kernel does for a process that is killed. */
+  /** Closes the files as the kernel does for a process that is killed. May be repeated. */
   @Override
   public void close() {
-    socket.close();
-    fifo.close();
+    if (!closed) {
+      closed = true;
+      socket.close();
+      fifo.close(); // twice would close another file with the same number
+    }
   }
 }
