@@ -9,8 +9,8 @@
  * Proved: a client confirms memory of its own generation only; a server takes for confirmed only what that client has
  * confirmed or used; a client is rejected, and an attempt cancelled, only by an answer or client of that attempt; where no
  * process can take a step, each side is connected to exactly the memory to which the other one is, and none is pending
- * ("agree"). A client whose server has died ends (ends). If datagrams are lost finitely often, and no timeout is over, the
- * client is answered (answered).
+ * ("agree"). A client whose server has died ends, without a timeout (ends). If datagrams are lost finitely often, and no
+ * timeout is over, the client is answered (answered).
  *
  * Bounds: two attempts, two handshakes at the server, queues of one datagram (a full one loses more), FAULTS that lose,
  * delay or duplicate a datagram, one death and restart of either. A timeout may be over at any moment. REPEATS bounds the
@@ -21,21 +21,20 @@
  * Steps of one monitor are one step. ServerHandshake.fail and Acceptor.forget are one: the endpoint's thread alone looks at
  * the map in between.
  *
- * Without PEER_TIMEOUT (peerTimeout=0), a client is left with memory of a dead server if the server restarts between its
- * ACCEPT and the client's openPeer, which then opens the FIFO of the new process. FIFO_FIRST: the client opens it before
- * CONNECT, and checks after ACCEPT that it still has a reader; then none is needed. REUSE, numbers that are reused at once:
- * REJECT and CANCEL of an earlier attempt reach the next one.
+ * FIFO_LATE: a client that opens the server's FIFO only after ACCEPT is left with memory of a dead server, if the server
+ * restarts in between, until its peerTimeout. NO_READER_CHECK: one that does not check then whether the FIFO has a reader
+ * takes the memory of the new server beside the FIFO of the dead one, and cannot notify that server of its end. REUSE,
+ * numbers that are reused at once: REJECT of an earlier attempt reaches the next one, and CANCEL too if it is late.
  *
  * prove safety ATTEMPTS=1 FAULTS=1 REPEATS=0
  * prove safety ATTEMPTS=2 CLIENT_DEATHS=1 REPEATS=0
  * prove safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 REPEATS=0
- * prove safety ATTEMPTS=1 SERVER_DEATHS=1 FIFO_FIRST=1 REPEATS=0
- * prove safety ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
- * prove ends ATTEMPTS=1 SERVER_DEATHS=1 PEER_TIMEOUT=1 REPEATS=0
+ * prove safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0
+ * prove ends ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0
  * prove answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1
- * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0: assertion violated
+ * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0 FIFO_LATE=1: assertion violated
+ * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0 NO_READER_CHECK=1: assertion violated
  * refute safety ATTEMPTS=2 REUSE=1 REPEATS=0: assertion violated
- * refute safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 REPEATS=0 FAULTS=1: assertion violated
  * refute safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 NO_GENERATION=1 REPEATS=0: assertion violated
  * refute safety ATTEMPTS=1 NO_SECOND_CHECK=1 REPEATS=0: assertion violated
  * refute answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1 NO_ANSWER_AGAIN=1: acceptance cycle
@@ -58,9 +57,6 @@
 #endif
 #ifndef REPEATS
 #define REPEATS 1
-#endif
-#ifndef PEER_TIMEOUT
-#define PEER_TIMEOUT 0
 #endif
 #ifdef REUSE
 #define number(g) 1 /* each attempt has the same number at the client's endpoint */
@@ -164,8 +160,8 @@ end_attempt:
      atomic {
        generation < ATTEMPTS * clients / (CLIENT_DEATHS + 1) -> generation++; registered = number(generation); ended = 0; confirmed = 0; over = 0
      };
-#ifdef FIFO_FIRST
-     atomic { if :: server -> serverFifo = server :: !server -> goto fail fi };
+#ifndef FIFO_LATE
+     atomic { if :: server -> serverFifo = server :: !server -> goto fail fi }; /* openFifo */
 #endif
 connect:
      atomic {
@@ -196,10 +192,11 @@ wait:
        :: else
        fi
      };
-#ifdef FIFO_FIRST
-     if :: server != serverFifo -> goto fail :: else fi;
-#else
-     atomic { if :: server -> serverFifo = server :: !server -> goto fail fi }; /* openPeer */
+#ifdef FIFO_LATE
+     atomic { if :: server -> serverFifo = server :: !server -> goto fail fi };
+#endif
+#ifndef NO_READER_CHECK
+     if :: server != serverFifo -> goto fail :: else fi;                    /* checkSameProcess */
 #endif
      linked = 1;                                                            /* SmConnection.start */
 #ifndef NO_SECOND_CHECK
@@ -259,12 +256,6 @@ end:
      }
   :: atomic { clientHeader -> clientHeader = 0; if :: linked && closedByServer[generation] -> endAtClient() :: else fi }
   :: atomic { linked && !over && server != serverFifo -> endAtClient() }    /* onPeerGone */
-#if PEER_TIMEOUT
-  :: atomic {                                                               /* onPeerSilent */
-       connected && server == serverFifo && (processOf[connected] != server || connection[connected] == CLOSED) ->
-       endAtClient()
-     }
-#endif
   od
 }
 

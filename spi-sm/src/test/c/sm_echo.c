@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -196,6 +197,9 @@ static void handshake(int memory, struct direction *out) {
   struct timeval wait = {0, 100000};
   check(setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait), "SO_RCVTIMEO");
   own_fifo = check(open("fifo", O_RDWR | O_NONBLOCK | O_CLOEXEC), "fifo");
+  char fifo[140];
+  snprintf(fifo, sizeof fifo, "%s/fifo", peer);
+  peer_fifo = check(open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC), "the peer's fifo");
   int fd = -1;
   for (int i = 0; i < 300 && fd < 0; i++) {
     send_datagram(CONNECT, 0, memory);
@@ -208,9 +212,8 @@ static void handshake(int memory, struct direction *out) {
   if (out->memory == MAP_FAILED) fail("mmap of the peer's memory");
   if (*u64(out, PEER_GENERATION_AT) != GENERATION) fail("an ACCEPT of another connection");
   place(out);
-  char fifo[140];
-  snprintf(fifo, sizeof fifo, "%s/fifo", peer);
-  peer_fifo = check(open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC), "the peer's fifo");
+  struct pollfd reader = {.fd = peer_fifo};
+  if (poll(&reader, 1, 0) != 0) fail("the listener's process has ended");
   send_datagram(ACK, server_id, -1);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.pollfd;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -121,6 +123,19 @@ public final class Fifo {
         return Result.WRITTEN;
       }
       return result == -Errno.EAGAIN || result == -Errno.EINTR ? Result.FULL : Result.NO_READER;
+    }
+
+    /** {@return whether a process has the pipe open for reading} */
+    public boolean hasReader() {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment status = pollfd.allocate(arena); // of no events: an error is always reported
+        pollfd.fd(status, fd());
+        int result = Posix.poll(status, 1, 0);
+        while (result == -Errno.EINTR) {
+          result = Posix.poll(status, 1, 0);
+        }
+        return (pollfd.revents(status) & LibC.POLLERR()) == 0;
+      }
     }
 
     /** Closes the end; deferred until the writes in progress have returned. */

@@ -185,6 +185,7 @@ public final class Posix {
   private static final NativeFunction SETSOCKOPT = function("setsockopt");
   private static final NativeFunction SENDMSG = function("sendmsg");
   private static final NativeFunction RECVMSG = function("recvmsg");
+  private static final NativeFunction POLL = function("poll");
   private static final NativeFunction EPOLL_CREATE1 = function("epoll_create1");
   private static final NativeFunction EPOLL_CTL = function("epoll_ctl");
   private static final NativeFunction EVENTFD = function("eventfd");
@@ -623,6 +624,18 @@ public final class Posix {
    */
   public static long recvmsg(int fd, MemorySegment message, int flags) {
     return RECVMSG.longStatus(fd, message, flags);
+  }
+
+  /**
+   * Waits for events of descriptors.
+   *
+   * @param fds the {@code struct pollfd} of each
+   * @param count how many there are
+   * @param timeoutMs the timeout in milliseconds; -1 means none
+   * @return the number of descriptors with events, or {@code -errno}
+   */
+  public static int poll(MemorySegment fds, int count, int timeoutMs) {
+    return POLL.status(fds, (long) count, timeoutMs);
   }
 
   /**

@@ -215,7 +215,8 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   private void openFifo(URI uri, SmConnectionResources resources) {
     try {
-      resources.openPeer(handshake.client(), handshake.clientId());
+      resources.openFifo(handshake.client());
+      resources.identifyPeer(handshake.clientId());
     } catch (PosixException e) {
       if (!e.is(Errno.ENOENT, Errno.ENXIO, Errno.ELOOP, Errno.ENOTDIR)) {
         throw e;

@@ -2,8 +2,10 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
@@ -31,7 +33,8 @@ final class SmConnectionResources implements AutoCloseable {
   private final int id;
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
-  private @Nullable Peer peer;
+  private Fifo.@Nullable Writer peerFifo;
+  private @Nullable Peer peer; // has the FIFO
   private @Nullable SealedFile ownFile; // until the peer has it
   private final AtomicBoolean retirable = new AtomicBoolean(); // closed, and not retired yet
 
@@ -101,9 +104,19 @@ final class SmConnectionResources implements AutoCloseable {
     return found;
   }
 
-  /** Opens the peer's FIFO; fails with ENXIO or ENOENT if the peer's process is gone. */
-  void openPeer(SmAddress where, int peerId) {
-    peer = new Peer(where, peerId, endpoint::onFullFifo);
+  /** Opens the FIFO of the peer's endpoint; fails with ENXIO or ENOENT if its process is gone. */
+  void openFifo(SmAddress where) {
+    peerFifo = EndpointFiles.openFifo(where.directory());
+  }
+
+  /** Returns whether the process whose FIFO was opened still has its endpoint. */
+  boolean isPeerOpen() {
+    return there(peerFifo).hasReader();
+  }
+
+  /** Sets the connection's number at the peer's endpoint. */
+  void identifyPeer(int peerId) {
+    peer = new Peer(there(peerFifo), peerId, endpoint::onFullFifo);
   }
 
   /** Allocates the buffer for fragments; fails with ENOMEM if there is no memory for it. */
@@ -166,6 +179,8 @@ final class SmConnectionResources implements AutoCloseable {
       } finally {
         if (peer != null) {
           peer.close();
+        } else if (peerFifo != null) {
+          peerFifo.close();
         }
         closeOwnFile();
       }

@@ -154,26 +154,39 @@ final class SmConnector {
         return connect(deadline);
       } catch (GivenUpException e) {
         if (deadline - System.nanoTime() <= 0) {
-          throw new OperationTimeoutException(
-              uri,
-              "connect timed out: the listener closed its side before this process confirmed it",
-              e);
+          throw new OperationTimeoutException(uri, "connect timed out: " + e.getMessage(), e);
         }
       }
     }
   }
 
   /**
-   * Thrown when the listener has closed its side because this side's confirmation was late. Another
-   * attempt, with other memory, may be in time.
+   * Thrown when the listener has closed its side because this side's confirmation was late, or when
+   * its process has ended. Another attempt, with other memory, may be in time, or reach another
+   * process.
    */
   private static final class GivenUpException extends RuntimeException {
     private static final long serialVersionUID = 1L;
+
+    GivenUpException(String message) {
+      super(message);
+    }
   }
 
   private static void checkNotGivenUp(SharedRing own) {
     if (own.ring().get(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED) != 0) {
-      throw new GivenUpException();
+      throw new GivenUpException("the listener closed its side before this process confirmed it");
+    }
+  }
+
+  /**
+   * Checks that one process has had the server's address since the FIFO was opened, which was
+   * before CONNECT. Otherwise the acceptance may be of a process that has ended, or the FIFO of
+   * one, and the end of the other would not be noticed.
+   */
+  private static void checkSameProcess(SmConnectionResources resources) {
+    if (!resources.isPeerOpen()) {
+      throw new GivenUpException("the listener's process ended while it accepted the connection");
     }
   }
 
@@ -183,12 +196,14 @@ final class SmConnector {
     SmConnection connection = null;
     try {
       int id = resources.id();
+      openFifo(resources);
       SharedRing own = resources.makeOwnRing(uri, 0);
       try (ClientHandshake handshake =
           client.connect(id, server, options.payload(), resources.ownFile())) {
         ClientHandshake.Accepted accepted =
             handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
-        openPeer(resources, accepted.serverId());
+        checkSameProcess(resources);
+        resources.identifyPeer(accepted.serverId());
         checkNotGivenUp(own);
         connection =
             new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
@@ -222,13 +237,12 @@ final class SmConnector {
         .isPresent();
   }
 
-  private void openPeer(SmConnectionResources resources, int serverId) {
+  private void openFifo(SmConnectionResources resources) {
     try {
-      resources.openPeer(server, serverId);
+      resources.openFifo(server);
     } catch (PosixException e) {
       if (e.is(Errno.ENXIO, Errno.ENOENT)) {
-        throw new ConnectionRefusedException(
-            uri, "the listener's process died while it accepted the connection", e);
+        throw noListener(uri, server, "the process that owned the endpoint has exited");
       }
       throw e;
     }

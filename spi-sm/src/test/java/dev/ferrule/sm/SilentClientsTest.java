@@ -15,6 +15,7 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.EndpointFiles;
@@ -535,7 +536,9 @@ class SilentClientsTest {
     assertThat(OwnDirectory.create(endpoint)).isTrue();
     OwnerLock lock = OwnerLock.tryAcquire(endpoint.resolve(EndpointFiles.LOCK));
     assertThat(lock).isNotNull();
+    Fifo.Reader fifo = new Fifo.Reader(endpoint.resolve(EndpointFiles.FIFO));
     try (lock;
+        fifo;
         SealedFile memory = FakeClient.memory();
         DatagramSocket socket = new DatagramSocket(endpoint.resolve(EndpointFiles.SOCKET))) {
       URI uri = URI.create("sm://" + endpoint);

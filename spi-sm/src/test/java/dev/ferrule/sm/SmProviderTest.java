@@ -29,6 +29,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.EndpointFiles;
@@ -408,7 +409,9 @@ class SmProviderTest {
     assertThat(OwnDirectory.create(endpoint)).isTrue();
     OwnerLock lock = OwnerLock.tryAcquire(endpoint.resolve("lock"));
     assertThat(lock).isNotNull();
+    Fifo.Reader fifo = new Fifo.Reader(endpoint.resolve("fifo"));
     try (lock;
+        fifo;
         DatagramSocket socket = new DatagramSocket(endpoint.resolve("sock"))) {
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(address("/5/5")));

@@ -40,8 +40,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       "connection refused: the listener's backlog is full (try again, or raise its option backlog)";
 
   /**
-   * The maximum number of accepted clients that have not confirmed, as each occupies memory. If
-   * other clients are waiting at this limit, the time to confirm is shortened.
+   * The number of accepted clients that have not confirmed, each of which occupies memory, at which
+   * no thread begins to accept another one. A client counts once it is accepted, so n threads may
+   * accept up to n - 1 more. If other clients are waiting at this limit, the time to confirm is
+   * shortened.
    */
   private static final int MAX_CONFIRMING = 16;
 

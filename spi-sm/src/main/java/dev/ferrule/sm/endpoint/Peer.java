@@ -2,7 +2,6 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.Fifo;
-import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,17 +21,16 @@ public final class Peer implements AutoCloseable {
   private final AtomicInteger owed = new AtomicInteger();
 
   /**
-   * Opens the FIFO of a peer's endpoint.
+   * Takes ownership of the FIFO of a peer's endpoint.
    *
-   * @param endpoint the endpoint's address
+   * @param fifo its writing end
    * @param id the connection's number there
    * @param onFull run, by any thread, when a header found the FIFO full; {@link #tellAgain} must be
    *     called when there is room
-   * @throws PosixException if that is not possible; ENXIO or ENOENT if the peer's process is gone
    */
-  public Peer(SmAddress endpoint, int id, Runnable onFull) {
+  public Peer(Fifo.Writer fifo, int id, Runnable onFull) {
     this.onFull = onFull;
-    this.fifo = EndpointFiles.openFifo(endpoint.directory());
+    this.fifo = fifo;
     MemorySegment memory = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, headers.length);
     for (int type = 0; type < headers.length; type++) {
       memory.setAtIndex(ValueLayout.JAVA_INT, type, FifoHeader.of(type, id));

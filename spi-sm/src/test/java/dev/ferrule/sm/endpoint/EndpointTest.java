@@ -93,6 +93,10 @@ class EndpointTest {
     endpoint.addLink(id, link, peer, Duration.ZERO);
   }
 
+  private static Peer peer(Endpoint at, int id) {
+    return new Peer(EndpointFiles.openFifo(at.address().directory()), id, () -> {});
+  }
+
   private static void await(CountDownLatch latch) throws InterruptedException {
     assertThat(latch.await(90, TimeUnit.SECONDS)).isTrue();
   }
@@ -115,10 +119,10 @@ class EndpointTest {
     Failing failing = new Failing();
     Calm other = new Calm();
     try (LoggedRecords logged = LoggedRecords.of(Endpoint.class);
-        Peer failingPeer = new Peer(peers.address(), BROKEN, () -> {});
-        Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
-        Peer toFailing = new Peer(endpoint.address(), BROKEN, () -> {});
-        Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
+        Peer failingPeer = peer(peers, BROKEN);
+        Peer otherPeer = peer(peers, OTHER);
+        Peer toFailing = peer(endpoint, BROKEN);
+        Peer toOther = peer(endpoint, OTHER)) {
       add(BROKEN, failing, failingPeer);
       add(OTHER, other, otherPeer);
 
@@ -164,8 +168,8 @@ class EndpointTest {
               Access.USER,
               UnaryOperator.identity(),
               FailingOnce::new);
-      try (Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
-          Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
+      try (Peer otherPeer = peer(peers, OTHER);
+          Peer toOther = peer(endpoint, OTHER)) {
         add(OTHER, other, otherPeer);
         toOther.tellClosed();
         await(other.closed);
@@ -223,7 +227,7 @@ class EndpointTest {
         Endpoint.open(
             new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), () -> poll);
     Slow slow = new Slow();
-    try (Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {
+    try (Peer silentPeer = peer(peers, BROKEN)) {
       endpoint.addLink(BROKEN, slow, silentPeer, Duration.ofMillis(10));
       endpoint.established(BROKEN);
       await(slow.begun);
@@ -241,8 +245,8 @@ class EndpointTest {
   @Test
   void shouldDetectASilentPeerOfAConnectionAddedToOnesWithLongerTimeouts() throws Exception {
     Watchful hasty = new Watchful();
-    try (Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
-        Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {
+    try (Peer otherPeer = peer(peers, OTHER);
+        Peer silentPeer = peer(peers, BROKEN)) {
       endpoint.addLink(OTHER, new Calm(), otherPeer, Duration.ofHours(1));
       endpoint.addLink(BROKEN, hasty, silentPeer, Duration.ofMillis(100));
       endpoint.established(BROKEN);

@@ -41,7 +41,7 @@ class FifoFuzzTest {
     try (Fifo.Reader fifo = new Fifo.Reader(path);
         Fifo.Reader atPeer = new Fifo.Reader(peers.directory().resolve(EndpointFiles.FIFO));
         FileChannel written = FileChannel.open(path, StandardOpenOption.WRITE);
-        Peer peer = new Peer(peers, CONNECTION, () -> {});
+        Peer peer = new Peer(EndpointFiles.openFifo(peers.directory()), CONNECTION, () -> {});
         EventPoll poll = new EventPoll()) {
       Links links = new Links(poll, new Guard(own));
       links.add(CONNECTION, link, peer, Duration.ofHours(1));

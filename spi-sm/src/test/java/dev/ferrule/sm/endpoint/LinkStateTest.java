@@ -34,7 +34,7 @@ class LinkStateTest {
     SmAddress endpoint = new SmAddress(directory, new SmAddress.Id(1, 1));
     Files.createDirectories(endpoint.directory());
     received = new Fifo.Reader(endpoint.directory().resolve(EndpointFiles.FIFO));
-    peer = new Peer(endpoint, CONNECTION, () -> {});
+    peer = new Peer(EndpointFiles.openFifo(endpoint.directory()), CONNECTION, () -> {});
     state = new LinkState(link, peer, Duration.ofSeconds(1));
     now = System.nanoTime(); // not before the state's own times
   }
