@@ -177,9 +177,7 @@ final class ReceivedRings {
         if (connection.isReleased() || !next(ring)) {
           return false;
         }
-        if (ring.messageLine() != RingProducer.INLINE) {
-          handOverLines(ring, handler);
-        }
+        handOver(ring, handler);
       }
     }
     return true;
@@ -203,15 +201,15 @@ final class ReceivedRings {
     }
   }
 
-  /** Passes the message in lines that was found to the handler. */
-  private void handOverLines(RingConsumer ring, MessageHandler handler) {
+  /** Passes the message that was found to the handler, whose header is not read again. */
+  private void handOver(RingConsumer ring, MessageHandler handler) {
     int line = ring.messageLine();
     try {
       handler.onMessage(ring.messageMemory(), ring.messageOffset(), ring.messageLength());
     } finally {
       polled++;
       ring.advance();
-      if (ring.release(line)) {
+      if (line != RingProducer.INLINE && ring.release(line)) {
         connection.wakePeer();
       }
       acknowledge(ring);

@@ -1,0 +1,193 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Several senders of a connection of sm, each in a lane: docs/sm.md, "Several senders" and "Death and close". Names are those
+ * of SmSenders (takeLane, producer, giveLaneBack, owned, producers), RingProducer (markUsed, markClosed), SmConnection (close,
+ * onPeerClosed), ReceivedRings (find, count, add, mayHaveNext, known, rings, turn) and SmReceiver (isReady).
+ *
+ * Proved: a lane has one owner at a time, which continues where the previous one ended; the messages of each sender arrive in
+ * order; the receiver reports the end of the connection only when it has received every message whose send returned before
+ * the close; it reports it (reported), and sleeps while nothing has changed only.
+ *
+ * Bounds: 2 threads, each of which opens a sender, sends 2 messages (1 in what is refuted) and closes it, in 2 lanes; one message
+ * in the first ring. One allocation of a lane may fail. 3 threads with a message each were explored once (7.1 million states).
+ *
+ * Left out: what is inside a ring (sm-ring): a publish is one store at the next place of a ring with enough room; sleeping and
+ * waking (sm-sleep): the receiver waits for mayHaveNext or the end; a send that overlaps with the close, whose message may be
+ * lost. The stores are releases or atomic, the loads acquire or volatile, so each process takes its steps in order.
+ *
+ * prove safety MESSAGES=2
+ * prove reported
+ * refute safety NO_CAS=1: assertion violated
+ * refute safety GIVE_BACK_FIRST=1: assertion violated
+ * refute safety CLOSE_FIRST=1: assertion violated
+ * refute safety NO_SECOND_LOOK=1: assertion violated
+ * refute safety OLD_LANES=1: assertion violated
+ * refute safety NOT_MARKED=1: assertion violated
+ */
+#ifndef SENDERS
+#define SENDERS 2
+#endif
+#ifndef MESSAGES
+#define MESSAGES 1
+#endif
+#define LANES 2
+#define PLACES (SENDERS * MESSAGES + 1) /* messages that a ring can have */
+#define TOTAL (SENDERS * MESSAGES + 1)
+#define MESSAGE(sender, number) (1 + (sender) + (number) * 4)
+
+typedef Ring { byte header[PLACES] } /* 0: no record */
+
+/* shared: ring 0 is the first one, ring i + 1 lane i */
+Ring ring[LANES + 1];
+byte SENDER_LANES;
+bit SENDER_CLOSED;
+
+/* of the sending process */
+byte owned;              /* a bit for each lane */
+bit producers[LANES];    /* whether there is one */
+byte tail[LANES];        /* its position */
+byte users[LANES];       /* not in the code: the senders that use it */
+byte returned;           /* sends */
+bit allocationFailed;    /* once */
+
+/* of the receiving process */
+bit hasEnded, reportedEnd;
+
+/* Opens a sender, sends, and closes it. */
+proctype Sender(byte id) {
+  byte now, lane, at, sent;
+again:
+  atomic { /* takeLane; if all are taken, a ResourceExhaustedException: the program tries again later */
+    owned != 3 -> now = owned; lane = now & 1 /* the lowest bit that is 0 */
+  }
+#ifdef NO_CAS
+  d_step { owned = now | 1 << lane; users[lane]++; assert(users[lane] == 1); now = 0 }
+#else
+  if
+  :: d_step { owned == now -> owned = now | 1 << lane; users[lane]++; assert(users[lane] == 1); now = 0 }
+  :: d_step { owned != now -> now = 0; lane = 0 } goto again
+  fi;
+#endif
+  if
+  :: producers[lane]
+  :: !producers[lane] && !allocationFailed -> /* giveLaneBack; the program tries again */
+    d_step { allocationFailed = 1; users[lane]--; owned = owned & ~(1 << lane); lane = 0 }
+    goto again
+  :: !producers[lane] ->
+#ifndef NOT_MARKED
+    SENDER_LANES = SENDER_LANES | 1 << lane; /* markUsed */
+#endif
+    producers[lane] = 1
+  fi;
+#ifdef GIVE_BACK_FIRST
+  d_step { users[lane]--; owned = owned & ~(1 << lane) }
+#endif
+  do
+  :: sent < MESSAGES ->
+    at = tail[lane];
+    atomic { assert(ring[lane + 1].header[at] == 0); ring[lane + 1].header[at] = MESSAGE(id, sent) }
+    atomic { tail[lane] = at + 1; at = 0; sent++; returned++ }
+  :: sent == MESSAGES -> break
+  od;
+#ifndef GIVE_BACK_FIRST
+  atomic { users[lane]--; owned = owned & ~(1 << lane) } /* giveBack */
+#endif
+}
+
+proctype Closer() {
+#ifdef CLOSE_FIRST
+  SENDER_CLOSED = 1;
+#endif
+  ring[0].header[0] = MESSAGE(SENDERS, 0);
+  returned == SENDERS * MESSAGES;
+  SENDER_CLOSED = 1
+}
+
+proctype Endpoint() {
+  SENDER_CLOSED -> hasEnded = 1 /* onPeerClosed */
+}
+
+byte position[LANES + 1], rings[LANES + 1], ringCount = 1, known, turn;
+
+#define HAS(index) (ring[rings[index]].header[position[rings[index]]] != 0)
+#define MAY_HAVE_NEXT (SENDER_LANES != known || HAS(0) || (ringCount > 1 && HAS(1)) || (ringCount > 2 && HAS(2)))
+
+/* Sets found: a message; 0 if there is none. */
+inline find(lanes) {
+  lanes_now = lanes;
+  d_step { /* add */
+    if
+    :: (lanes_now & ~known) & 1 -> rings[ringCount] = 1; ringCount++
+    :: else
+    fi;
+    if
+    :: (lanes_now & ~known) & 2 -> rings[ringCount] = 2; ringCount++
+    :: else
+    fi;
+    known = lanes_now; lanes_now = 0; rest = ringCount
+  }
+  do
+  :: rest == 0 -> break
+  :: else ->
+    turn = (turn + 1) % ringCount; /* nextInTurn */
+    found = ring[rings[turn]].header[position[rings[turn]]];
+    if
+    :: found -> break
+    :: else -> rest--
+    fi
+  od;
+  rest = 0
+}
+
+proctype Receiver() {
+  byte found, rest, lanes_now, received, next[SENDERS + 1];
+  bit ended, looks;
+  do
+  :: MAY_HAVE_NEXT || hasEnded || looks < 1 ->
+    d_step {
+      if
+      :: MAY_HAVE_NEXT || hasEnded
+      :: else -> looks++ /* also without a reason, once */
+      fi
+    }
+    find(SENDER_LANES); /* isReady */
+#ifndef NO_SECOND_LOOK
+    if
+    :: !found && hasEnded ->
+      ended = 1;
+#ifdef OLD_LANES
+      find(known)
+#else
+      find(SENDER_LANES)
+#endif
+    :: else
+    fi;
+#else
+    ended = (!found && hasEnded);
+#endif
+    if
+    :: found ->
+      d_step {
+        assert((found - 1) >> 2 == next[(found - 1) & 3]);
+        next[(found - 1) & 3]++;
+        position[rings[turn]]++;
+        received++; found = 0; ended = 0
+      }
+    :: !found && ended -> break
+    :: else
+    fi
+  od;
+  assert(received == TOTAL);
+  reportedEnd = 1
+}
+
+init {
+  byte i;
+  atomic {
+    for (i : 0 .. SENDERS - 1) { run Sender(i) }
+    run Closer(); run Endpoint(); run Receiver(); i = 0
+  }
+}
+
+ltl reported { <> reportedEnd }
