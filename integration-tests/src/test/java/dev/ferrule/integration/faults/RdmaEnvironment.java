@@ -42,11 +42,6 @@ final class RdmaEnvironment implements Environment {
     this.hosts = List.of(newHost(), newHost());
   }
 
-  static RdmaEnvironment of(
-      Function<VerbsLibrary, ConnectionProvider> provider, List<Variant> variants, long seed) {
-    return new RdmaEnvironment(provider, variants, seed);
-  }
-
   private Host newHost() {
     return new LocalHost(
         new Program(

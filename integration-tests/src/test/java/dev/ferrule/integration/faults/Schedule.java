@@ -5,10 +5,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A random schedule of two programs, checked step by step against {@link Link}. */
+/**
+ * A random schedule of two programs, checked step by step against {@link Link}. {@code
+ * -Dferrule.soak.seeds=N} runs N of them, from seed {@code -Dferrule.soak.seed} on, by which a
+ * failed one is repeated.
+ */
 final class Schedule {
+
+  private static final int SEEDS = Integer.getInteger("ferrule.soak.seeds", 200);
+  private static final long FIRST = Long.getLong("ferrule.soak.seed", 1);
+  private static final int STEPS = 60;
 
   private static final int MOST_LINKS = 4;
   private static final int MOST_SENDERS = 3;
@@ -47,11 +56,22 @@ final class Schedule {
     this.random = new Random(seed);
   }
 
+  /** Runs an action for each seed; a failure names its own. */
+  static void forEachSeed(LongConsumer action) {
+    for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+      try {
+        action.accept(seed);
+      } catch (AssertionError e) {
+        throw new AssertionError("-Dferrule.soak.seed=" + seed + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
   /** Runs it; an {@link AssertionError} has the last steps. */
-  void run(int steps) {
+  void run() {
     try {
       listen();
-      for (int i = 0; i < steps; i++) {
+      for (int i = 0; i < STEPS; i++) {
         next();
       }
       finish();
