@@ -2,26 +2,43 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Sleep and wake-up of a receiver of the provider sm by its flag and futex(2): docs/sm.md, "Waking up" and "Several
- * senders". A platform thread is in SmReceiver.receive; senders of two lanes send to it. Models ReceiverSleep, SleepFlag,
- * RingProducer.publish and wakeOnFlag, MessageCondition, Waiter.block, sleep and wake, Futex, Membarrier, and of
- * SmConnection.close and Thread.interrupt what wakes the receiver. sm-fifo.pml models the wake-up by FIFO.
+ * senders". A platform thread is in SmReceiver.receive; senders in two lanes send to it. Models ReceiverSleep, SleepFlag,
+ * RingProducer.publish and wakeOnFlag, MessageCondition, Waiter.block, sleep and wake, Futex, Membarrier, and what wakes
+ * the receiver in SmConnection.close and Thread.interrupt. sm-fifo.pml models the wake-up by FIFO.
  *
  * Memory: a store is visible to other threads when it leaves its thread's buffer, at any time up to the next fence or
- * system call of the thread; the stores to one word leave in order, those to different words in any order. That includes
- * each run of a TSO machine, and a load that is executed before an earlier store. membarrier(2) empties the buffer of each
- * other thread once, at any time during the call. Volatile fields of the heap are visible at once.
+ * system call of the thread. The stores to one word leave in order, those to different words in any order. That includes
+ * each run of a TSO machine, and loads that are executed before an earlier store. membarrier(2) empties the buffer of each
+ * sender once, at any time during the call. Volatile fields of the heap are visible at once. A fence and the next access
+ * are one step: the buffer may be emptied before by itself.
  *
- * Proved: each published message is received, whatever the other lane's sender does (it may stop forever at any step); an
- * interrupt and a close end the wait; a sender makes a system call at most once for each sleep of the receiver, except
- * that it repeats one that woke no thread; at the end the flag is 0. Bounds: 2 senders with 2 messages and 1 message, any
- * number of sleeps.
- * Left out: the ring's contents (sm-ring), of which a message is a number here; timeouts, which only make a wait shorter;
- * the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks of the same condition.
+ * Proved: each published message is received, whatever the sender in the other lane does (it may stop forever at any
+ * step); an interrupt and a close end the wait; a sender makes one system call at most for each sleep; when nothing
+ * happens any more, the flag is set if and only if the receiver sleeps. For 2 messages of one sender and 1 of the other,
+ * or 3 of one sender, and any number of sleeps.
+ * Left out: the ring's contents (sm-ring), of which a message is a number here; the timeout of receive, after which the
+ * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
  *
- * prove safety STOPS=0
+ * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
- * refute safety WAKE_FIRST=1 STOPS=0: assertion violated
+ * prove safety MESSAGES=3 OTHERS=0
+ * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1
+ * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1 FENCES=1
+ * prove received OTHERS=0
+ * prove received OTHERS=0 FENCES=1
+ * prove ended MESSAGES=1 OTHERS=0 CLOSE=1 INTERRUPT=1
+ * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
+ * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
+ * refute safety NO_SENDER_FENCE=1 OTHERS=0 FENCES=1: assertion violated
+ * refute safety NO_RECEIVER_FENCE=1 OTHERS=0: assertion violated
+ * refute safety NO_RECHECK=1 OTHERS=0: assertion violated
+ * refute safety LOOK_FIRST=1 OTHERS=0: assertion violated
+ * refute safety WAKE_FIRST=1 OTHERS=0: assertion violated
  * refute safety WAKE_FIRST=1 FENCES=1: assertion violated
+ * refute safety CLEAR_FIRST=1 FENCES=1: assertion violated
+ * refute safety SAME_NUMBER=1 OTHERS=0: assertion violated
+ * refute safety NO_CLEAR=1 OTHERS=0: assertion violated
+ * refute safety WAKE_ONLY=1 OTHERS=0 INTERRUPT=1: assertion violated
  */
 
 #ifndef MESSAGES
@@ -30,16 +47,15 @@
 #ifndef OTHERS
 #define OTHERS 1 /* of sender 1 */
 #endif
-#define ON_FLAG 1
-#define WOKEN 128
-#ifndef STOPS
-#define STOPS 1
-#endif
-#ifdef FENCES
-#define ALWAYS_SURE true
+#ifdef FENCES /* needsFences: without membarrier */
+#define fences true
 #else
-#define ALWAYS_SURE false
+#define fences false
 #endif
+#define ON_FLAG 1
+#define WOKEN 128 /* a bit of the flag: a sender is about to wake the receiver, which must not go to sleep any more */
+
+/* Results of isReady. */
 #define NOTHING 0
 #define READY 1
 #define THROWS 2
@@ -47,102 +63,133 @@
 /* The words of the connection's first ring. */
 byte RECEIVER_ASLEEP;
 bit SENDER_FENCES;
-byte published[2]; /* the records of each lane that the receiver can see */
+byte published[2]; /* the number of records of each lane */
 
-/* The buffers of stores that are not visible yet. */
-byte records[2]; /* of each sender: how many headers */
-chan flags = [3] of {byte}; /* of the receiver, to RECEIVER_ASLEEP */
-chan fences = [3] of {bit}; /* of the receiver, to SENDER_FENCES */
+/* Stores that are not visible yet. */
+byte records[2]; /* of each sender: the number of headers */
+chan asleepStores = [3] of {byte}; /* of the receiver, to RECEIVER_ASLEEP */
+chan fencesStores = [3] of {bit}; /* of the receiver, to SENDER_FENCES */
+#ifdef OMITS
+byte late[2]; /* those of the senders that a membarrier has omitted */
+#endif
 
-/* The kernel's and the JVM's state of the receiver's thread. */
-bool queued; /* it sleeps in FUTEX_WAIT */
-bool interrupted;
-bool nioBlocker; /* Futex.Interruption is entered */
+bool queued; /* the receiver sleeps in FUTEX_WAIT */
+bool interrupted, nioBlocker; /* Thread.interrupted; Futex.Interruption is entered */
+bool sleeper, woken; /* of Waiter */
+bool released; /* of Lifecycle */
 
-/* Waiter, Lifecycle */
-bool sleeper, woken, released;
-
-byte taken[2];
+byte taken[2]; /* the number of messages of each lane that were received */
 bool stopped; /* sender 1 has stopped */
-bool receiverEnded; /* receive has thrown */
+bool receiveEnded; /* by an exception */
 
-/* Makes the stores of a sender visible. */
+/* A full fence of sender i. */
 inline senderFence(i) { published[i] = published[i] + records[i]; records[i] = 0 }
 
-/* Makes the stores of the receiver visible. */
-inline receiverFence() { atomic { empty(flags) && empty(fences) } }
+/* A full fence of the receiver, also that of a system call. */
+inline receiverFence() { empty(asleepStores) && empty(fencesStores) }
 
 inline membarrier() {
   receiverFence();
-#ifndef NO_MEMBARRIER
-  atomic { senderFence(0) }
+#ifdef OMITS
+  if
+  :: true -> atomic { late[0] = records[0]; late[1] = records[1] }
+  :: true -> atomic { senderFence(0) }; atomic { senderFence(1) }
+  fi
+#elif !defined(NO_MEMBARRIER)
+  atomic { senderFence(0) };
   atomic { senderFence(1) }
 #endif
-  receiverFence()
-}
-
-/* Posix.futexWake: a full fence of the caller, and the wake-up. */
-inline futexWake(slept) { atomic { senderFence(i); slept = queued; queued = false } }
-
-/* Compare-and-set of the flag. */
-inline exchange(from, to) {
-  atomic { senderFence(i); if :: RECEIVER_ASLEEP == from -> RECEIVER_ASLEEP = to :: else fi }
-}
-
-/* Futex.release, by another thread than the receiver's: the store is visible at the system call at the latest. */
-inline release() {
-  RECEIVER_ASLEEP = 0;
-  queued = false
 }
 
 active proctype StoreBuffers() {
   byte value;
-end_: do
+end: do
+#ifdef OMITS
+  :: atomic { records[0] > 0 -> records[0]--; published[0]++; late[0] = (late[0] > 0 -> late[0] - 1 : 0) }
+  :: atomic { records[1] > 0 -> records[1]--; published[1]++; late[1] = (late[1] > 0 -> late[1] - 1 : 0) }
+#else
   :: atomic { records[0] > 0 -> records[0]--; published[0]++ }
   :: atomic { records[1] > 0 -> records[1]--; published[1]++ }
-  :: atomic { flags ? value -> RECEIVER_ASLEEP = value; value = 0 }
-  :: atomic { fences ? value -> SENDER_FENCES = value; value = 0 }
+#endif
+  :: atomic { asleepStores ? value -> RECEIVER_ASLEEP = value; value = 0 }
+  :: atomic { fencesStores ? value -> SENDER_FENCES = value; value = 0 }
   od
 }
 
-/* SmSender.send, for each message of a lane; sender 1 may stop forever at any step. */
-#define STEP(i) if :: true :: i == 1 && STOPS -> stopped = true; goto stop fi
+/* Sender 1 may stop here. */
+#define STEP(i) if :: true :: i == 1 -> stopped = true; goto stop fi
+
+/* SleepFlag: a compare-and-set of the flag. */
+inline exchange(from, to) {
+  atomic { senderFence(i); if :: RECEIVER_ASLEEP == (from) -> RECEIVER_ASLEEP = to :: else fi }
+}
+
+/* Futex.wake */
+inline wake(slept) { atomic { senderFence(i); slept = queued; queued = false } }
+
+/* RingProducer.wakeOnFlag */
+inline wakeOnFlag() {
+#if defined(WAKE_FIRST) /* RingProducer as it is */
+  wake(slept);
+  STEP(i);
+  exchange(asleep, 0);
+  STEP(i);
+  if :: !slept -> wake(slept) :: else fi
+#elif defined(CLEAR_FIRST)
+  exchange(asleep, 0);
+  STEP(i);
+  wake(slept)
+#else
+  exchange(asleep, asleep | WOKEN);
+  STEP(i);
+  wake(slept);
+  STEP(i);
+#ifndef NO_CLEAR
+  exchange(asleep | WOKEN, 0) /* putOut */
+#endif
+#endif
+}
+
+/* SmSender.send, for each message of a lane. */
 proctype Sender(bit i; byte messages) {
-  byte asleep, last;
-  bool slept, relied;
+  byte asleep, last; /* the flag as found; at the last wake-up */
+  bool relied, slept;
   do
   :: messages > 0 ->
-    atomic { messages--; records[i]++ } /* RecordWriter.publishRecords */
+    messages--;
+#ifndef LOOK_FIRST
+    records[i]++; /* RecordWriter.publishRecords */
     STEP(i);
-    /* SleepFlag.lookAtReceiver */
+#endif
+    /* SleepFlag.lookAtReceiver: both words in one load */
     atomic {
-#ifdef FENCES
-      senderFence(i);
+#ifndef NO_SENDER_FENCE
+      if :: fences -> senderFence(i) :: else fi;
 #endif
       asleep = RECEIVER_ASLEEP;
       relied = SENDER_FENCES
     }
     if
-    :: asleep != 0 || relied -> atomic { senderFence(i); asleep = RECEIVER_ASLEEP; relied = false }
+    :: asleep != 0 || relied ->
+      atomic {
+#ifndef NO_SENDER_FENCE
+        senderFence(i);
+#endif
+        asleep = RECEIVER_ASLEEP;
+        relied = false
+      }
     :: else
     fi;
+#ifdef LOOK_FIRST
+    records[i]++;
+#endif
     if
-    :: asleep != 0 -> /* RingProducer.wakeOnFlag */
+    :: asleep != 0 ->
       STEP(i);
       assert((asleep | WOKEN) != last);
       last = asleep | WOKEN;
-#ifndef WAKE_FIRST
-      exchange(asleep, asleep | WOKEN);
-      asleep = asleep | WOKEN;
+      wakeOnFlag();
       STEP(i);
-#endif
-      futexWake(slept);
-      STEP(i);
-      exchange(asleep, 0); /* SleepFlag.putOut */
-      STEP(i);
-#ifdef WAKE_FIRST
-      if :: !slept -> futexWake(slept) :: else fi;
-#endif
       atomic { asleep = 0; slept = false }
     :: else
     fi
@@ -152,68 +199,74 @@ stop:
   atomic { asleep = 0; last = 0; messages = 0 }
 }
 
-/* SmReceiver.isReady; THROWS for an exception. */
+/* SmReceiver.isReady */
 inline isReady() {
-  if
-  :: released -> ready = THROWS
-  :: else ->
-    ready = (taken[0] < published[0] -> READY : NOTHING);
-    if :: ready == NOTHING -> ready = (taken[1] < published[1] -> READY : NOTHING) :: else fi
-  fi
+  ready = (released -> THROWS : NOTHING);
+  if :: ready == NOTHING && taken[0] < published[0] -> ready = READY :: else fi;
+  if :: ready == NOTHING && taken[1] < published[1] -> ready = READY :: else fi
 }
 
-/* Futex.await */
-inline await(value, timed) {
+/* Futex.await until the thread sleeps, or will not; the caller waits for the end. */
+inline await() {
   nioBlocker = true;
-  if
-  :: interrupted -> flags ! 0 /* Futex.release; no thread sleeps */
-  :: else
-  fi;
-  receiverFence();
-  atomic {
-    if
-    :: RECEIVER_ASLEEP == value -> queued = true
-    :: else
-    fi
-  };
-  if
-  :: timed -> if :: !queued :: queued = false fi
-  :: else
-  fi
+  if :: interrupted -> asleepStores ! 0 :: else fi; /* Interruption.wakeup; no other thread sleeps */
+  atomic { receiverFence(); queued = (RECEIVER_ASLEEP == armed) } /* FUTEX_WAIT */
 }
 
+/* SmReceiver.receive, again and again. */
 proctype Receiver() {
   byte number, armed, ready;
-  bool isSure, reliesOnFences;
+  bool reliesOnFences, isSure;
   do
   :: true ->
     isReady();
     if
     :: ready == THROWS -> break
-    :: ready == READY -> /* SmReceiver.take */
-      atomic { if :: taken[0] < published[0] -> taken[0]++ :: else -> taken[1]++ fi; ready = 0 }
-      if /* ReceiverSleep.received, for any number of messages without a sleep */
-      :: reliesOnFences -> reliesOnFences = false; fences ! 0
+    :: ready == READY -> /* take */
+      atomic { if :: taken[0] < published[0] -> taken[0]++ :: else -> taken[1]++ fi; ready = NOTHING }
+      if /* ReceiverSleep.received: after any number of messages without a sleep */
+      :: reliesOnFences -> reliesOnFences = false; fencesStores ! 0
       :: true
       fi
-    :: ready == NOTHING -> /* Waiter.block and sleep */
-      if :: interrupted -> break :: else fi;
-      sleeper = true;
+    :: ready == NOTHING ->
+      if :: interrupted -> break :: else fi; /* Waiter.isOver */
+      sleeper = true; /* Waiter.sleep */
       woken = false;
-      /* ReceiverSleep.arm */
-      atomic {
+      atomic { /* ReceiverSleep.arm */
+#ifdef SAME_NUMBER
+        number = 2;
+#else
         number = number + 2;
         assert(number < WOKEN);
+#endif
         armed = number | ON_FLAG;
-        isSure = ALWAYS_SURE || reliesOnFences
+        isSure = fences || reliesOnFences
       }
-      if :: !isSure -> fences ! 1; reliesOnFences = true :: else fi;
-      flags ! armed;
-      if :: isSure -> receiverFence() :: else -> membarrier() fi;
-      isReady();
+      if :: !isSure -> fencesStores ! 1; reliesOnFences = true :: else fi;
+      asleepStores ! armed;
       if
-      :: ready == NOTHING && !isSure -> /* the second look */
-        await(armed, true);
+#ifndef NO_RECEIVER_FENCE
+      :: isSure -> receiverFence()
+#endif
+      :: !isSure -> membarrier()
+#ifdef NO_RECEIVER_FENCE
+      :: isSure
+#endif
+      fi;
+#ifndef NO_RECHECK
+      isReady();
+#endif
+      if
+      :: ready == NOTHING && !isSure -> /* for a second check */
+        await();
+        if
+        :: !queued
+#ifdef OMITS
+        :: late[0] == 0 && late[1] == 0 -> queued = false
+#else
+        :: queued = false /* the timeout */
+#endif
+        fi;
         nioBlocker = false;
         isReady()
       :: else
@@ -222,59 +275,60 @@ proctype Receiver() {
       :: ready == NOTHING && !woken ->
         if
         :: RECEIVER_ASLEEP != 0 -> /* isArmed */
-          await(armed, false);
-end_wait: !queued;
+          await();
+end_await: !queued;
           nioBlocker = false
         :: else
         fi
       :: else
       fi;
-      atomic { sleeper = false; armed = 0; isSure = 0 }
-      flags ! 0; /* disarm */
+      sleeper = false;
+      asleepStores ! 0; /* disarm */
+      atomic { armed = 0; isSure = false }
       if :: ready == THROWS -> break :: else fi
     fi
   od;
-  atomic { number = 0; ready = 0; reliesOnFences = 0 }
-  receiverEnded = true
+  atomic { number = 0; ready = NOTHING; reliesOnFences = false }
+  receiveEnded = true
 }
 
-/* Waiter.wake, by another thread of the receiver's process. */
-inline wake() {
-  if
-  :: sleeper ->
-    woken = true;
-    release()
-  :: else
-  fi
+/* Futex.release, by another thread of the process: its store is visible at the system call at the latest. */
+inline release() {
+#ifndef WAKE_ONLY
+  RECEIVER_ASLEEP = 0;
+#endif
+  queued = false
 }
 
-/* SmConnection.close, or the end of the connection that the endpoint's thread has found. */
+/* SmConnection.close, or another end of the connection */
 proctype Closer() {
   released = true;
-  wake()
+  if :: sleeper -> woken = true; release() :: else fi /* Waiter.wake */
 }
 
-/* Thread.interrupt */
+/* Thread.interrupt; since JDK 25, Interruption.wakeup may be late, as no lock is held */
 proctype Interrupter() {
   interrupted = true;
-  if
-  :: nioBlocker -> release() /* Futex.Interruption.wakeup; later than the check of nioBlocker, since JDK 25 */
-  :: else
-  fi
+  if :: nioBlocker -> release() :: else fi
 }
 
-/* Nothing can happen any more. */
+#define ALL (taken[0] == MESSAGES && taken[1] == OTHERS)
+
+/* Nothing happens any more. */
 active proctype End() {
   timeout;
-  assert(receiverEnded == (released || interrupted));
-  assert(receiverEnded || (taken[0] == MESSAGES && (taken[1] == OTHERS || stopped)))
+  assert(receiveEnded == (released || interrupted));
+  assert(receiveEnded || ALL || (stopped && taken[0] == MESSAGES));
+  assert(receiveEnded == (RECEIVER_ASLEEP == 0))
 }
 
 init {
   atomic {
     run Receiver();
     run Sender(0, MESSAGES);
+#if OTHERS > 0
     run Sender(1, OTHERS);
+#endif
 #ifdef INTERRUPT
     run Interrupter();
 #endif
@@ -283,3 +337,6 @@ init {
 #endif
   }
 }
+
+ltl received { <> ALL }
+ltl ended { [] ((released || interrupted) -> <> receiveEnded) }
