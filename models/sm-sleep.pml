@@ -19,14 +19,22 @@
  * Left out: the ring's contents (sm-ring), of which a message is a number here; the timeout of receive, after which the
  * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
  *
+ * Two steps differ from the code, which loses wake-ups there:
+ * - wakeOnFlag changes the flag to another value than 0 before it calls futex(2), and to 0 after that. WAKE_FIRST is
+ *   RingProducer.wakeOnFlag as it is: a sender's late wake-up of an earlier sleep ends the wait for the second check, the
+ *   receiver sleeps again by the same number, and then the flag is cleared; or the sender stops after it has cleared it.
+ * - OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. As it is, the
+ *   receiver counts on the senders' fences from the second sleep on, even if the first one had no second check. With
+ *   SURE_LATER it does so after a second check, and sleeps without a limit only then.
+ *
  * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
  * prove safety MESSAGES=3 OTHERS=0
  * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1
- * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1 FENCES=1
  * prove received OTHERS=0
- * prove received OTHERS=0 FENCES=1
  * prove ended MESSAGES=1 OTHERS=0 CLOSE=1 INTERRUPT=1
+ * prove safety OMITS=1 SURE_LATER=1 OTHERS=0
+ * refute safety OMITS=1 OTHERS=0: assertion violated
  * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0 FENCES=1: assertion violated
@@ -83,7 +91,13 @@ bool stopped; /* sender 1 has stopped */
 bool receiveEnded; /* by an exception */
 
 /* A full fence of sender i. */
-inline senderFence(i) { published[i] = published[i] + records[i]; records[i] = 0 }
+inline senderFence(i) {
+  published[i] = published[i] + records[i];
+  records[i] = 0;
+#ifdef OMITS
+  late[i] = 0
+#endif
+}
 
 /* A full fence of the receiver, also that of a system call. */
 inline receiverFence() { empty(asleepStores) && empty(fencesStores) }
@@ -217,6 +231,7 @@ inline await() {
 proctype Receiver() {
   byte number, armed, ready;
   bool reliesOnFences, isSure;
+  bool looked; /* a second check since SENDER_FENCES was set */
   do
   :: true ->
     isReady();
@@ -225,7 +240,7 @@ proctype Receiver() {
     :: ready == READY -> /* take */
       atomic { if :: taken[0] < published[0] -> taken[0]++ :: else -> taken[1]++ fi; ready = NOTHING }
       if /* ReceiverSleep.received: after any number of messages without a sleep */
-      :: reliesOnFences -> reliesOnFences = false; fencesStores ! 0
+      :: reliesOnFences -> atomic { reliesOnFences = false; looked = false }; fencesStores ! 0
       :: true
       fi
     :: ready == NOTHING ->
@@ -240,7 +255,11 @@ proctype Receiver() {
         assert(number < WOKEN);
 #endif
         armed = number | ON_FLAG;
+#ifdef SURE_LATER
+        isSure = looked
+#else
         isSure = fences || reliesOnFences
+#endif
       }
       if :: !isSure -> fencesStores ! 1; reliesOnFences = true :: else fi;
       asleepStores ! armed;
@@ -262,7 +281,7 @@ proctype Receiver() {
         if
         :: !queued
 #ifdef OMITS
-        :: late[0] == 0 && late[1] == 0 -> queued = false
+        :: late[0] == 0 && late[1] == 0 -> queued = false; looked = true
 #else
         :: queued = false /* the timeout */
 #endif
@@ -272,7 +291,11 @@ proctype Receiver() {
       :: else
       fi;
       if
+#ifdef SURE_LATER
+      :: ready == NOTHING && !woken && isSure ->
+#else
       :: ready == NOTHING && !woken ->
+#endif
         if
         :: RECEIVER_ASLEEP != 0 -> /* isArmed */
           await();
