@@ -297,7 +297,7 @@ proctype Receiver() {
       :: ready == NOTHING && !woken ->
 #endif
         if
-        :: RECEIVER_ASLEEP != 0 -> /* isArmed */
+        :: RECEIVER_ASLEEP != 0 || nempty(asleepStores) -> /* isArmed; it loads its own last store */
           await();
 end_await: !queued;
           nioBlocker = false
