@@ -297,7 +297,11 @@ proctype Receiver() {
       :: ready == NOTHING && !woken ->
 #endif
         if
-        :: RECEIVER_ASLEEP != 0 || nempty(asleepStores) -> /* isArmed; it loads its own last store */
+#ifdef NO_RECEIVER_FENCE
+        :: RECEIVER_ASLEEP != 0 || nempty(asleepStores) -> /* it loads its own last store */
+#else
+        :: RECEIVER_ASLEEP != 0 -> /* isArmed */
+#endif
           await();
 end_await: !queued;
           nioBlocker = false
