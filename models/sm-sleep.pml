@@ -14,8 +14,9 @@
  *
  * Proved: each published message is received, whatever the sender in the other lane does (it may stop forever at any
  * step); an interrupt and a close end the wait; a sender makes one system call at most for each sleep; when nothing
- * happens any more, the flag is set if and only if the receiver sleeps. For 2 messages of one sender and 1 of the other,
- * or 3 of one sender, and any number of sleeps.
+ * happens any more, the flag is set if and only if the receiver sleeps. With membarrier for 1 message of each of two
+ * senders, 3 of one, and 2 of one with an interrupt and a close; with fences for 2 messages of one sender and 1 of the
+ * other. Any number of sleeps.
  * Left out: the ring's contents (sm-ring), of which a message is a number here; the timeout of receive, after which the
  * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
  *
