@@ -83,7 +83,7 @@ active proctype Sender() {
       :: written ->
         assert(asleep != last);
         last = asleep;
-        atomic { if :: RECEIVER_ASLEEP == asleep -> RECEIVER_ASLEEP = 0 :: else fi } /* SleepFlag.putOut */
+        atomic { if :: RECEIVER_ASLEEP == asleep -> RECEIVER_ASLEEP = 0 :: else fi } /* RingProducer.clear */
       :: else -> /* Peer.write */
 #ifndef NO_RETRY
         owed = true;

@@ -20,10 +20,11 @@
  * Left out: the ring's contents (sm-ring), of which a message is a number here; the timeout of receive, after which the
  * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
  *
- * Two steps differ from the code, which loses wake-ups there:
- * - wakeOnFlag changes the flag to another value than 0 before it calls futex(2), and to 0 after that. WAKE_FIRST is
- *   RingProducer.wakeOnFlag as it is: a sender's late wake-up of an earlier sleep ends the wait for the second check, the
- *   receiver sleeps again by the same number, and then the flag is cleared; or the sender stops after it has cleared it.
+ * A sender changes the flag to another value than 0 before it calls futex(2), and to 0 after that. In the reverse order
+ * (WAKE_FIRST) a late wake-up of an earlier sleep ends the wait for the second check, the receiver sleeps again by the same
+ * number, and then the flag is cleared; or the sender stops after it has cleared it.
+ *
+ * One step differs from the code, which loses wake-ups there:
  * - OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. As it is, the
  *   receiver counts on the senders' fences from the second sleep on, even if the first one had no second check. With
  *   SURE_LATER it does so after a second check, and sleeps without a limit only then.
@@ -134,7 +135,7 @@ end: do
 /* Sender 1 may stop here. */
 #define STEP(i) if :: true :: i == 1 -> stopped = true; goto stop fi
 
-/* SleepFlag: a compare-and-set of the flag. */
+/* SleepFlag.exchange */
 inline exchange(from, to) {
   atomic { senderFence(i); if :: RECEIVER_ASLEEP == (from) -> RECEIVER_ASLEEP = to :: else fi }
 }
@@ -144,7 +145,7 @@ inline wake(slept) { atomic { senderFence(i); slept = queued; queued = false } }
 
 /* RingProducer.wakeOnFlag */
 inline wakeOnFlag() {
-#if defined(WAKE_FIRST) /* RingProducer as it is */
+#if defined(WAKE_FIRST)
   wake(slept);
   STEP(i);
   exchange(asleep, 0);
@@ -160,7 +161,7 @@ inline wakeOnFlag() {
   wake(slept);
   STEP(i);
 #ifndef NO_CLEAR
-  exchange(asleep | WOKEN, 0) /* putOut */
+  exchange(asleep | WOKEN, 0) /* clear */
 #endif
 #endif
 }

@@ -84,7 +84,7 @@ public final class ReceiverSleep {
   }
 
   /**
-   * Returns another even number each time, never 0, so that the wake-up of one sleep does not end
+   * Returns another even number each time, positive, so that the wake-up of one sleep does not end
    * the next.
    */
   private int nextNumber() {
