@@ -24,10 +24,9 @@
  * (WAKE_FIRST) a late wake-up of an earlier sleep ends the wait for the second check, the receiver sleeps again by the same
  * number, and then the flag is cleared; or the sender stops after it has cleared it.
  *
- * One step differs from the code, which loses wake-ups there:
- * - OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. As it is, the
- *   receiver counts on the senders' fences from the second sleep on, even if the first one had no second check. With
- *   SURE_LATER it does so after a second check, and sleeps without a limit only then.
+ * OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. So the receiver
+ * counts on the senders' fences after a second check, and sleeps without a limit only then. With SURE_EARLY it does so from
+ * the second sleep on, even if the first one had no second check.
  *
  * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
@@ -35,8 +34,8 @@
  * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1
  * prove received OTHERS=0
  * prove ended MESSAGES=1 OTHERS=0 CLOSE=1 INTERRUPT=1
- * prove safety OMITS=1 SURE_LATER=1 OTHERS=0
- * refute safety OMITS=1 OTHERS=0: assertion violated
+ * prove safety OMITS=1 OTHERS=0
+ * refute safety OMITS=1 SURE_EARLY=1 OTHERS=0: assertion violated
  * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0 FENCES=1: assertion violated
@@ -232,8 +231,9 @@ inline await() {
 /* SmReceiver.receive, again and again. */
 proctype Receiver() {
   byte number, armed, ready;
-  bool reliesOnFences, isSure;
-  bool looked; /* a second check since SENDER_FENCES was set */
+  bool requestsFences; /* SENDER_FENCES is set */
+  bool reliesOnFences; /* there was a second check since */
+  bool isSure;
   do
   :: true ->
     isReady();
@@ -242,7 +242,7 @@ proctype Receiver() {
     :: ready == READY -> /* take */
       atomic { if :: taken[0] < published[0] -> taken[0]++ :: else -> taken[1]++ fi; ready = NOTHING }
       if /* ReceiverSleep.received: after any number of messages without a sleep */
-      :: reliesOnFences -> atomic { reliesOnFences = false; looked = false }; fencesStores ! 0
+      :: requestsFences -> atomic { requestsFences = false; reliesOnFences = false }; fencesStores ! 0
       :: true
       fi
     :: ready == NOTHING ->
@@ -257,13 +257,13 @@ proctype Receiver() {
         assert(number < WOKEN);
 #endif
         armed = number | ON_FLAG;
-#ifdef SURE_LATER
-        isSure = looked
+#ifdef SURE_EARLY
+        isSure = fences || requestsFences
 #else
         isSure = fences || reliesOnFences
 #endif
       }
-      if :: !isSure -> fencesStores ! 1; reliesOnFences = true :: else fi;
+      if :: !isSure -> fencesStores ! 1; requestsFences = true :: else fi;
       asleepStores ! armed;
       if
 #ifndef NO_RECEIVER_FENCE
@@ -283,9 +283,9 @@ proctype Receiver() {
         if
         :: !queued
 #ifdef OMITS
-        :: late[0] == 0 && late[1] == 0 -> queued = false; looked = true
+        :: atomic { late[0] == 0 && late[1] == 0 -> queued = false; reliesOnFences = true; isSure = true }
 #else
-        :: queued = false /* the timeout */
+        :: atomic { queued = false; reliesOnFences = true; isSure = true } /* the timeout */
 #endif
         fi;
         nioBlocker = false;
@@ -293,10 +293,10 @@ proctype Receiver() {
       :: else
       fi;
       if
-#ifdef SURE_LATER
-      :: ready == NOTHING && !woken && isSure ->
-#else
+#ifdef SURE_EARLY
       :: ready == NOTHING && !woken ->
+#else
+      :: ready == NOTHING && !woken && isSure ->
 #endif
         if
 #ifdef NO_RECEIVER_FENCE
@@ -317,7 +317,7 @@ end_await: !queued;
       if :: ready == THROWS -> break :: else fi
     fi
   od;
-  atomic { number = 0; ready = NOTHING; reliesOnFences = false }
+  atomic { number = 0; ready = NOTHING; requestsFences = false; reliesOnFences = false }
   receiveEnded = true
 }
 

@@ -28,7 +28,8 @@ public final class ReceiverSleep {
   private final Futex flag;
   private int number; // the flag's last value
   private int armed; // the value of the last arm, with the kind of sleep
-  private boolean reliesOnFences; // whether the senders must run fences
+  private boolean requestsFences; // whether the senders must run fences
+  private boolean reliesOnFences; // whether they are certain to do so
   private boolean isSure; // whether the senders are certain to see the last arm
   private int messages; // since the last sleep
 
@@ -61,7 +62,7 @@ public final class ReceiverSleep {
     isSure = fences || reliesOnFences;
     if (!isSure) {
       SleepFlag.setSenderFences(ring, true);
-      reliesOnFences = true; // from the next sleep on
+      requestsFences = true;
     }
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
     messages = 0;
@@ -101,14 +102,24 @@ public final class ReceiverSleep {
   }
 
   /**
+   * Called when an {@link #arm} of which this side is not sure has been in force for the delay of
+   * the second check: what senders published without a look at it is visible by now, so that later
+   * sleeps may rely on their fences.
+   */
+  public void onDelayPassed() {
+    reliesOnFences = true;
+  }
+
+  /**
    * Counts messages that were received, without a sleep since the last call.
    *
    * @param count the number of messages
    */
   public void received(int count) {
-    if (reliesOnFences) {
+    if (requestsFences) {
       messages += count;
       if (messages > MESSAGES_WITHOUT_SLEEP) {
+        requestsFences = false;
         reliesOnFences = false;
         SleepFlag.setSenderFences(ring, false);
       }
