@@ -42,7 +42,7 @@ public final class ReceiverSleep {
   public ReceiverSleep(MemorySegment first, boolean fences) {
     this.ring = RawMemory.address(first);
     this.fences = fences;
-    this.flag = new Futex(ring + RingLayout.RECEIVER_ASLEEP);
+    this.flag = new Futex(first.asSlice(RingLayout.RECEIVER_ASLEEP, Integer.BYTES));
   }
 
   /** {@return whether membarrier(2) must not be relied on} */

@@ -304,7 +304,7 @@ public final class RingProducer extends RecordWriter {
     int marked = flag | SleepFlag.WOKEN;
     SleepFlag.exchange(flagRing, RingLayout.RECEIVER_ASLEEP, flag, marked);
     RingSteps.reached(RingStep.SENDER_MARKED);
-    boolean ignored = Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
+    Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
     clear(marked);
   }
 
