@@ -30,20 +30,17 @@
  *
  * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
- * prove safety MESSAGES=3 OTHERS=0
+ * prove safety MESSAGES=3 OTHERS=0 OMITS=1
  * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1
  * prove received OTHERS=0
  * prove ended MESSAGES=1 OTHERS=0 CLOSE=1 INTERRUPT=1
- * prove safety OMITS=1 OTHERS=0
  * refute safety OMITS=1 SURE_EARLY=1 OTHERS=0: assertion violated
  * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
- * refute safety NO_SENDER_FENCE=1 OTHERS=0 FENCES=1: assertion violated
  * refute safety NO_RECEIVER_FENCE=1 OTHERS=0: assertion violated
  * refute safety NO_RECHECK=1 OTHERS=0: assertion violated
  * refute safety LOOK_FIRST=1 OTHERS=0: assertion violated
  * refute safety WAKE_FIRST=1 OTHERS=0: assertion violated
- * refute safety WAKE_FIRST=1 FENCES=1: assertion violated
  * refute safety CLEAR_FIRST=1 FENCES=1: assertion violated
  * refute safety SAME_NUMBER=1 OTHERS=0: assertion violated
  * refute safety NO_CLEAR=1 OTHERS=0: assertion violated
