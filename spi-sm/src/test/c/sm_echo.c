@@ -35,6 +35,8 @@ enum { LINE = 64, PAGE = 4096, RMA_SIZE = 20480, MY_ID = 1, GENERATION = 4711 };
 enum { MAGIC_AT = 0, VERSION_AT = 8, GENERATION_AT = 16, PEER_GENERATION_AT = 24, SHIFT_AT = 32, LINES_AT = 36, MAX_AT = 40,
        LANES_AT = 44, SENDER_ASLEEP = 256, SENDER_CLOSED = 260, SENDER_LANES = 264, CONSUMED = 512, HELD = 520, RECEIVER_ASLEEP = 768, RELEASES = 4096 };
 
+#define WOKEN (1u << 31) /* a bit of RECEIVER_ASLEEP */
+
 static void fail(const char *what) {
   fprintf(stderr, "sm_echo: %s: %s\n", what, strerror(errno));
   exit(1);
@@ -230,19 +232,21 @@ static void answer_keepalives(void) {
     if ((header & 15) == KEEPALIVE) notify_peer(KEEPALIVE_REPLY);
 }
 
-/* Wakes the receiver of all rings, and clears the flag afterwards: see "Several senders". */
+/* Wakes the receiver of all rings; see "Several senders" on the order. */
 static void wake_receiver(struct direction *d) {
   uint32_t *flag = u32(d->first, RECEIVER_ASLEEP);
   __atomic_thread_fence(__ATOMIC_SEQ_CST); /* this process is not registered for membarrier */
   uint32_t number = __atomic_load_n(flag, __ATOMIC_RELAXED);
   if (!number) return;
-  long woken = 1;
-  if (number & 1)
-    woken = syscall(SYS_futex, flag, FUTEX_WAKE, 1, 0, 0, 0);
-  else
+  if (number & 1) {
+    uint32_t found = number;
+    number |= WOKEN;
+    __atomic_compare_exchange_n(flag, &found, number, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    syscall(SYS_futex, flag, FUTEX_WAKE, 1, 0, 0, 0);
+  } else {
     notify_peer(WAKEUP);
+  }
   __atomic_compare_exchange_n(flag, &number, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-  if (woken < 1) syscall(SYS_futex, flag, FUTEX_WAKE, 1, 0, 0, 0);
 }
 
 static void wake_sender(struct direction *d) {

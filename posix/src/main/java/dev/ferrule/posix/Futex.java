@@ -28,6 +28,7 @@ public final class Futex {
 
   private static final long NANOS_PER_SECOND = 1_000_000_000;
 
+  private final MemorySegment word; // whose reachability keeps it mapped
   private final long address;
   private final Interruption interruption = new Interruption();
   private final MemorySegment timespec = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2);
@@ -35,11 +36,13 @@ public final class Futex {
   /**
    * Creates a futex on a word.
    *
-   * @param address its address, a multiple of 4. Its memory must stay mapped as long as this is
-   *     used
+   * @param word the word, at a multiple of 4, which must stay accessible as long as it is
+   *     reachable: a thread that interrupts another one may use it when that one has already left
+   *     {@link #await}
    */
-  public Futex(long address) {
-    this.address = address;
+  public Futex(MemorySegment word) {
+    this.word = word;
+    this.address = RawMemory.address(word);
   }
 
   /**
@@ -65,13 +68,15 @@ public final class Futex {
     } finally {
       interruption.leave();
       Reference.reachabilityFence(this);
+      Reference.reachabilityFence(word);
     }
   }
 
   /** Wakes the thread that sleeps or is about to: sets the word to 0 first. */
   public void release() {
     WORD.setOpaque(RawMemory.ALL, address, 0);
-    boolean ignored = wake(address);
+    wake(address);
+    Reference.reachabilityFence(word);
   }
 
   /**
@@ -79,10 +84,9 @@ public final class Futex {
    * word has changed before.
    *
    * @param address the word's address
-   * @return whether a thread slept
    */
-  public static boolean wake(long address) {
-    return Posix.futexWake(address);
+  public static void wake(long address) {
+    Posix.futexWake(address);
   }
 
   /**

@@ -705,10 +705,9 @@ public final class Posix {
    * Wakes a thread that sleeps on a word. Allocates nothing.
    *
    * @param address the word
-   * @return whether there was one
    */
-  public static boolean futexWake(long address) {
-    return futex(address, FUTEX_WAKE, 1, 0) > 0;
+  public static void futexWake(long address) {
+    long ignored = futex(address, FUTEX_WAKE, 1, 0);
   }
 
   /** Takes addresses instead of segments, for which compiled code would allocate objects. */

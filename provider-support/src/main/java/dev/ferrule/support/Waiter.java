@@ -34,11 +34,17 @@ public final class Waiter {
     /**
      * {@return whether the peer is certain to see the last {@link #arm}: true if it is certain;
      * false if the provider cannot know} Otherwise its wake-up may be late, so the sleeper checks a
-     * second time after a while.
+     * second time after a while, and blocks without a limit only after that.
      */
     default boolean isSure() {
       return false;
     }
+
+    /**
+     * Called before the second check if its whole delay has passed: by now this thread sees all
+     * that the peer had stored before it could see {@link #arm}.
+     */
+    default void onDelayPassed() {}
 
     /** Withdraws the request of {@link #arm}. */
     void disarm();
@@ -268,15 +274,16 @@ public final class Waiter {
         return true;
       }
       sleeps++;
-      if (secondLookNanos > 0 && !condition.isSure()) {
-        block(condition, deadline, secondLookNanos);
+      boolean isSure = secondLookNanos == 0 || condition.isSure();
+      if (!isSure) {
+        isSure = delaySecondLook(condition, deadline);
         if (condition.isReady()) {
           return true;
         }
       }
       // Otherwise the peer's wake-up is used up and must be requested anew. That may be so even if
       // the request seems pending: the peer clears the request after it has sent the wake-up.
-      if (!woken && condition.isArmed()) {
+      if (isSure && !woken && condition.isArmed()) {
         block(condition, deadline, longestSleepNanos);
       }
       return false;
@@ -284,6 +291,17 @@ public final class Waiter {
       sleeper = null;
       condition.disarm();
     }
+  }
+
+  /** Blocks until the second check; returns whether the whole delay has passed. */
+  private boolean delaySecondLook(Condition condition, long deadline) {
+    long start = System.nanoTime();
+    block(condition, deadline, secondLookNanos);
+    boolean passed = System.nanoTime() - start >= secondLookNanos;
+    if (passed) {
+      condition.onDelayPassed();
+    }
+    return passed;
   }
 
   private static void block(Condition condition, long deadline, long longest) {

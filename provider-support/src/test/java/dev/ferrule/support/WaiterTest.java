@@ -8,6 +8,7 @@ import dev.ferrule.WaitStrategy;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,6 +79,36 @@ class WaiterTest {
     assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
 
     assertThat(condition.asked).hasValue(2);
+  }
+
+  /** As by an unpark for an earlier wait: what the peer had stored may not be visible yet. */
+  @Test
+  void aThreadThatIsUnparkedBeforeTheSecondCheckDoesNotSleepWithoutALimit() {
+    Waiter waiter = new Waiter(WaitStrategy.BLOCK, LONG_NANOS);
+    Asked condition = new Asked(2);
+    LockSupport.unpark(Thread.currentThread());
+
+    assertThat(waiter.await(condition, System.nanoTime() + TimeUnit.MINUTES.toNanos(1))).isTrue();
+
+    assertThat(condition.asked).hasValue(2);
+  }
+
+  @Test
+  void theEndOfTheDelayOfTheSecondCheckIsReported() {
+    long millisecond = TimeUnit.MILLISECONDS.toNanos(1);
+    Waiter waiter = new Waiter(WaitStrategy.BLOCK, millisecond, millisecond);
+    AtomicInteger passed = new AtomicInteger();
+    Asked condition =
+        new Asked(2) {
+          @Override
+          public void onDelayPassed() {
+            passed.incrementAndGet();
+          }
+        };
+
+    assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
+
+    assertThat(passed).hasPositiveValue();
   }
 
   @Test

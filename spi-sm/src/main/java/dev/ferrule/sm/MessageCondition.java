@@ -36,6 +36,11 @@ final class MessageCondition implements Waiter.Condition {
   }
 
   @Override
+  public void onDelayPassed() {
+    sleep.onDelayPassed();
+  }
+
+  @Override
   public void block(long nanos) {
     if (Thread.currentThread().isVirtual()) {
       Waiter.Condition.super.block(nanos);

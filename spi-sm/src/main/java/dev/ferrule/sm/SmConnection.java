@@ -399,6 +399,7 @@ final class SmConnection implements Connection, Link {
     closeReason.compareAndSet(CloseReason.OPEN, reason);
     senders.first().markClosed(closeReason.get());
     resources.peer().tellClosed();
+    Reference.reachabilityFence(this); // of the memory in which the reason is stored
   }
 
   @Override

@@ -5,15 +5,18 @@ import dev.ferrule.posix.Futex;
 import java.util.Arrays;
 
 /** Determines whether threads sleep. */
-final class Sleepers {
+public final class Sleepers {
 
   private Sleepers() {}
 
   /**
    * Returns whether a thread sleeps. A thread that sleeps on a flag in shared memory is in a system
    * call, which its state does not show.
+   *
+   * @param thread the thread
+   * @return whether it sleeps
    */
-  static boolean isAsleep(Thread thread) {
+  public static boolean isAsleep(Thread thread) {
     Thread.State state = thread.getState();
     return state == Thread.State.WAITING
         || state == Thread.State.TIMED_WAITING

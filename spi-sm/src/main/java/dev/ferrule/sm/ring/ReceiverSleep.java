@@ -28,7 +28,8 @@ public final class ReceiverSleep {
   private final Futex flag;
   private int number; // the flag's last value
   private int armed; // the value of the last arm, with the kind of sleep
-  private boolean reliesOnFences; // whether the senders must run fences
+  private boolean requestsFences; // whether the senders must run fences
+  private boolean reliesOnFences; // whether they are certain to do so
   private boolean isSure; // whether the senders are certain to see the last arm
   private int messages; // since the last sleep
 
@@ -41,7 +42,7 @@ public final class ReceiverSleep {
   public ReceiverSleep(MemorySegment first, boolean fences) {
     this.ring = RawMemory.address(first);
     this.fences = fences;
-    this.flag = new Futex(ring + RingLayout.RECEIVER_ASLEEP);
+    this.flag = new Futex(first.asSlice(RingLayout.RECEIVER_ASLEEP, Integer.BYTES));
   }
 
   /** {@return whether membarrier(2) must not be relied on} */
@@ -61,7 +62,7 @@ public final class ReceiverSleep {
     isSure = fences || reliesOnFences;
     if (!isSure) {
       SleepFlag.setSenderFences(ring, true);
-      reliesOnFences = true; // from the next sleep on
+      requestsFences = true;
     }
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
     messages = 0;
@@ -84,7 +85,7 @@ public final class ReceiverSleep {
   }
 
   /**
-   * Returns another even number each time, never 0, so that the wake-up of one sleep does not end
+   * Returns another even number each time, positive, so that the wake-up of one sleep does not end
    * the next.
    */
   private int nextNumber() {
@@ -101,14 +102,24 @@ public final class ReceiverSleep {
   }
 
   /**
+   * Called when an {@link #arm} of which this side is not sure has been in force for the delay of
+   * the second check: what senders published without a look at it is visible by now, so that later
+   * sleeps may rely on their fences.
+   */
+  public void onDelayPassed() {
+    reliesOnFences = true;
+  }
+
+  /**
    * Counts messages that were received, without a sleep since the last call.
    *
    * @param count the number of messages
    */
   public void received(int count) {
-    if (reliesOnFences) {
+    if (requestsFences) {
       messages += count;
       if (messages > MESSAGES_WITHOUT_SLEEP) {
+        requestsFences = false;
         reliesOnFences = false;
         SleepFlag.setSenderFences(ring, false);
       }

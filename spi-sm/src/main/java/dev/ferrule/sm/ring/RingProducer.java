@@ -28,7 +28,7 @@ public final class RingProducer extends RecordWriter {
   /** Returned by {@link #reserve} for an inline message: no line. */
   public static final int INLINE = -1;
 
-  /** Returned by {@link #trySend} if it has not sent the message. */
+  /** Returned by {@link #trySend} if it has not sent the message. No sleeper has this flag. */
   public static final int NOT_SENT = -1;
 
   // The lines used first. While little is in flight, they all stay in the second-level cache.
@@ -294,18 +294,18 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
-   * Wakes the receiving thread that sleeps on its flag. The flag is cleared after that: other
-   * senders rely on the thread that clears it, and this one may stop before. A receiver that was
-   * only about to sleep is woken again.
+   * Wakes the receiving thread that sleeps on its flag. The flag is changed before that, so that a
+   * receiver which is only about to sleep by its number does not; and not to 0, so that other
+   * senders wake the receiver if this thread stops before it has.
    *
-   * @param flag the flag's value
+   * @param flag the flag's value, possibly changed by another sender
    */
   public void wakeOnFlag(int flag) {
-    boolean slept = Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
-    clear(flag);
-    if (!slept) {
-      boolean ignored = Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
-    }
+    int marked = flag | SleepFlag.WOKEN;
+    SleepFlag.exchange(flagRing, RingLayout.RECEIVER_ASLEEP, flag, marked);
+    RingSteps.reached(RingStep.SENDER_MARKED);
+    Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
+    clear(marked);
   }
 
   /**
@@ -315,7 +315,7 @@ public final class RingProducer extends RecordWriter {
    */
   public void clear(int flag) {
     RingSteps.reached(RingStep.SENDER_HAS_WOKEN);
-    SleepFlag.putOut(flagRing, RingLayout.RECEIVER_ASLEEP, flag);
+    SleepFlag.exchange(flagRing, RingLayout.RECEIVER_ASLEEP, flag, 0);
   }
 
   /**

@@ -18,6 +18,8 @@ public enum RingStep {
   SENDER_PUBLISHED,
   /** A sender has seen that the receiver sleeps, and not woken it. */
   SENDER_WAKES,
+  /** A sender has marked the flag of a receiver that sleeps on it, and not woken it. */
+  SENDER_MARKED,
   /** A sender has woken the receiver, and not cleared its flag. */
   SENDER_HAS_WOKEN,
 

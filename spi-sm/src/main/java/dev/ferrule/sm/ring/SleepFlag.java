@@ -29,6 +29,12 @@ final class SleepFlag {
    */
   static final int ON_FLAG = 1;
 
+  /**
+   * A bit of the value, added by a sender that is about to wake the thread, which must not go to
+   * sleep on the flag any more. No number has it.
+   */
+  static final int WOKEN = 1 << 31;
+
   private SleepFlag() {}
 
   /** Announces that this side sleeps, by any value but 0. */
@@ -85,8 +91,8 @@ final class SleepFlag {
     }
   }
 
-  /** Clears the other side's flag after a wake-up, unless it has gone to sleep again since. */
-  static void putOut(long ring, long offset, int number) {
-    INT.compareAndSet(ALL, ring + offset, number, 0);
+  /** Changes the other side's flag, unless it has changed, as by a later sleep. */
+  static void exchange(long ring, long offset, int from, int to) {
+    INT.compareAndSet(ALL, ring + offset, from, to);
   }
 }

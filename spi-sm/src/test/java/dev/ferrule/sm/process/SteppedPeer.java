@@ -31,7 +31,7 @@ final class SteppedPeer {
   static final int MESSAGES = 300;
 
   private static final Set<RingStep> WAKING =
-      EnumSet.of(RingStep.SENDER_WAKES, RingStep.SENDER_HAS_WOKEN);
+      EnumSet.of(RingStep.SENDER_WAKES, RingStep.SENDER_MARKED, RingStep.SENDER_HAS_WOKEN);
 
   static {
     RingSteps.onStep(Victim::reached);

@@ -77,8 +77,9 @@ class LanesTest {
   @BeforeEach
   void delaySenders() {
     RingSteps.onStep(step -> {
-      if (step == RingStep.SENDER_WAKES || step == RingStep.SENDER_HAS_WOKEN) {
-        delay();
+      switch (step) {
+        case SENDER_WAKES, SENDER_MARKED, SENDER_HAS_WOKEN -> delay();
+        default -> {}
       }
     });
   }

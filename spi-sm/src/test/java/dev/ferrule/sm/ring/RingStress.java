@@ -413,9 +413,10 @@ public final class RingStress {
     private final Rings rings = rings(false);
     private final MemorySegment message = MemorySegment.ofArray(message(8));
 
-    /** Sleeps once. */
+    /** Sleeps once, until the second check. */
     public SleepAgain() {
       rings.sleep.arm(false);
+      rings.sleep.onDelayPassed();
       rings.sleep.disarm();
     }
 

@@ -4,8 +4,10 @@ package dev.ferrule.sm.ring;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.MessageHandler;
+import dev.ferrule.posix.Membarrier;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -397,6 +399,27 @@ class RingTest {
     rings.sleep.arm(false);
     rings.producer.clear(flag);
     assertThat(rings.sleep.isArmed()).isTrue();
+  }
+
+  /** A message may have ended the first sleep before another one, of before, was visible. */
+  @Test
+  void shouldRelyOnTheSendersFencesOnlyAfterASecondCheck() {
+    assumeTrue(Membarrier.REGISTERED, "membarrier(2) does not exist");
+    Rings rings = new Rings(LAYOUT, false);
+    for (int i = 0; i < 2; i++) {
+      rings.sleep.arm(false);
+      assertThat(rings.sleep.isSure()).isFalse();
+      rings.sleep.disarm();
+    }
+    rings.sleep.onDelayPassed();
+    rings.sleep.arm(false);
+    assertThat(rings.sleep.isSure()).isTrue();
+    rings.sleep.disarm();
+
+    rings.sleep.received(10_000);
+
+    rings.sleep.arm(false);
+    assertThat(rings.sleep.isSure()).as("after many messages without a sleep").isFalse();
   }
 
   @Test
