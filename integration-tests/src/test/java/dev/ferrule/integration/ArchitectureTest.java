@@ -29,6 +29,7 @@ class ArchitectureTest {
   private static final JavaClasses FERRULE =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
+          .withImportOption(location -> !location.contains("-tests.jar"))
           .importPackages("dev.ferrule");
 
   private static final DescribedPredicate<JavaClass> BINDINGS =
