@@ -44,20 +44,10 @@ class ConnectorTest {
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
 
-  /** The reaction to a connect request. */
-  private volatile Runnable onConnect = this::establish;
-
   @BeforeEach
-  void answer() {
-    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
-    when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
-    when(manager.device.cm.connect(anyLong(), any()))
-        .thenAnswer(call -> {
-          onConnect.run();
-          return 0;
-        });
+  void establish() {
+    byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+    manager.onConnect = () -> manager.answer(CmEvent.Type.ESTABLISHED, 0, hello);
   }
 
   @AfterEach
@@ -65,28 +55,13 @@ class ConnectorTest {
     manager.close();
   }
 
-  private int emit(CmEvent.Type type) {
-    manager.emit(type, manager.lastId);
-    return 0;
-  }
-
-  private void establish() {
-    byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
-    manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
-    emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
-  }
-
   private void reject(int status, byte[] privateData) {
-    onConnect =
-        () -> {
-          manager.hold(CmEvent.Type.REJECTED, manager.lastId, status, privateData);
-          emit(CmEvent.Type.TIMEWAIT_EXIT);
-        };
+    manager.onConnect = () -> manager.answer(CmEvent.Type.REJECTED, status, privateData);
   }
 
   @Test
   void aPendingAnswerIsInTime() {
-    onConnect =
+    manager.onConnect =
         () ->
             manager.hold(
                 CmEvent.Type.ESTABLISHED, manager.lastId, 0, FakeProvider.hello(Hello.Kind.ACCEPT));
@@ -118,7 +93,7 @@ class ConnectorTest {
 
   @Test
   void connectingToAListenerThatNeverAnswersTimesOut() {
-    onConnect = () -> {};
+    manager.onConnect = () -> {};
     long start = System.nanoTime();
     assertThatThrownBy(() -> provider.connect("?connectTimeout=300ms"))
         .isInstanceOf(OperationTimeoutException.class)
@@ -188,7 +163,7 @@ class ConnectorTest {
 
   @Test
   void aConnectErrorNamesTheListenerAsALikelyCause() {
-    onConnect = () -> emit(CmEvent.Type.CONNECT_ERROR);
+    manager.onConnect = () -> manager.answer(CmEvent.Type.CONNECT_ERROR, 0, new byte[0]);
     assertThatThrownBy(() -> provider.connect(""))
         .isInstanceOf(ConnectionRefusedException.class)
         .hasMessageContaining("could not complete the connection")

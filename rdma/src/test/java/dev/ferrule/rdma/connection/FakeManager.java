@@ -53,6 +53,9 @@ final class FakeManager implements AutoCloseable {
   /** Returns the number of completions of a poll, which are successful and of the id 0. */
   volatile IntSupplier onPoll = () -> 0;
 
+  /** Called when a client asks for a connection. */
+  volatile Runnable onConnect = () -> {};
+
   /** Called with the attributes of a queue pair; returns a negative errno to refuse it. */
   volatile ToIntFunction<MemorySegment> onQueuePair = attributes -> 0;
 
@@ -121,6 +124,15 @@ final class FakeManager implements AutoCloseable {
           onAccept.accept(call.<Long>getArgument(0));
           return 0;
         });
+    when(device.cm.resolveAddr(anyLong(), any(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
+    when(device.cm.resolveRoute(anyLong(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
+    when(device.cm.connect(anyLong(), any()))
+        .thenAnswer(call -> {
+          onConnect.run();
+          return 0;
+        });
     doAnswer(call -> calls.add("destroyQp")).when(device.cm).destroyQp(anyLong());
     when(device.cm.getCmEvent(anyLong())).thenAnswer(call -> nextEvent());
   }
@@ -187,6 +199,17 @@ final class FakeManager implements AutoCloseable {
   void emit(CmEvent.Type type, long id) {
     hold(type, id, 0, new byte[0]);
     wake(readable);
+  }
+
+  /** Answers the last connection attempt. */
+  void answer(CmEvent.Type type, int status, byte[] privateData) {
+    hold(type, lastId, status, privateData);
+    wake(readable);
+  }
+
+  private int emit(CmEvent.Type type) {
+    emit(type, lastId);
+    return 0;
   }
 
   private static void wake(int descriptor) {

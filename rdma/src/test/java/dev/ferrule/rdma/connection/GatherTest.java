@@ -3,7 +3,6 @@ package dev.ferrule.rdma.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.when;
 
@@ -37,16 +36,8 @@ class GatherTest {
 
   @BeforeEach
   void answer() {
-    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
-    when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
-    when(manager.device.cm.connect(anyLong(), any()))
-        .thenAnswer(call -> {
-          byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
-          manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
-          return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
-        });
+    byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+    manager.onConnect = () -> manager.answer(CmEvent.Type.ESTABLISHED, 0, hello);
     when(manager.device.verbs.postSend(any(), anyLong(), anyLong(), anyLong()))
         .thenAnswer(call -> {
           read(at(call.getArgument(2), ibv_send_wr.sizeof()));
@@ -58,11 +49,6 @@ class GatherTest {
   @AfterEach
   void close() {
     manager.close();
-  }
-
-  private int emit(CmEvent.Type type) {
-    manager.emit(type, manager.lastId);
-    return 0;
   }
 
   private static MemorySegment at(long address, long size) {

@@ -89,25 +89,12 @@ class RdmaSendersTest {
 
   @BeforeEach
   void connect() {
-    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
-    when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
-        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
-    when(manager.device.cm.connect(anyLong(), any()))
-        .thenAnswer(call -> {
-          byte[] hello = FakeProvider.helloWithAccess(Hello.Kind.ACCEPT);
-          manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
-          return emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
-        });
+    byte[] hello = FakeProvider.helloWithAccess(Hello.Kind.ACCEPT);
+    manager.onConnect = () -> manager.answer(CmEvent.Type.ESTABLISHED, 0, hello);
     provider.sends = TestQueues.protocol();
     connection =
         provider.connect(
             "?wait=block&readiness=all&closeTimeout=60s&peerTimeout=0&unacked=" + UNACKED);
-  }
-
-  private int emit(CmEvent.Type type) {
-    manager.emit(type, manager.lastId);
-    return 0;
   }
 
   @AfterEach
