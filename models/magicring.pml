@@ -15,8 +15,9 @@
  *
  * Merged steps: those of the receiver, which magicring-frees.pml splits; without SPLIT also those of the sender's two
  * threads. A WRITE or SEND has arrived when it is posted; a queue pair keeps their order, and polls may be late.
- * Left out: the other direction, the posted receives (RNR) and GOODBYE, which no model covers; the limit of 8 control messages in flight,
- * beyond which the tick sends what is owed; several senders that wait; how a thread sleeps (ReceiveQueue.arm).
+ * Left out: the other direction, the posted receives (RNR) and GOODBYE (magicring-duplex.pml); the limit of 8 control
+ * messages in flight, beyond which the tick sends what is owed; several senders that wait; how a thread sleeps
+ * (ReceiveQueue.arm).
  *
  * prove safety
  * prove safety SIZE=4 WINDOW=3 LONGEST=2

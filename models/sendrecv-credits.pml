@@ -24,7 +24,7 @@
  *    claimed all its credit is one that does not send, so the check for stuck sides does not require a side without credit.
  *  - Everything under the lock of the send queue, with the counters that others write: these only increase, so a later
  *    check is as good. The process reporter stands for each thread that reports: where isGrantDue is true, isGrantOwed of
- *    the periodic check is, too. That a report is due in time, not only four times a second, is CreditConcurrencyTest's.
+ *    the periodic check is, too. That a report is due in time, not only four times a second, is proved by sendrecv-grant.
  *  - free and repost. A receive that is posted later is the worst case; a freed buffer that is not reposted is one that is
  *    still held, until the periodic check.
  * Left out: the window of a shared receive queue, which sendrecv-shared has; 2^16 and 2^8 as bounds of the counts

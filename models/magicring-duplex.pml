@@ -1,0 +1,265 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Both directions of magicring and the posted receives: docs/magicring.md, "Acknowledgments", "Why a receive is never
+ * missing" and "Simplex". RingReceives (countFor, done), RingChannel.received, RingSpace, RingMessages and RingSends, and
+ * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sayGoodbye) and Channel.afterPoll.
+ *
+ * Two sides. Each sends, or waits for room; its program receives and frees, or stops receiving at any time (STOPS);
+ * CLOSERS of them close at any time.
+ *
+ * Proved: a receive is posted for each message, acknowledgment, WANT and GOODBYE, so no device answers RNR. At rest all of
+ * them have been received, and a side waits for room only if the peer's program has messages to free, and everything freed
+ * is acknowledged: also if both programs only send. A side that waits gets room if the peer's program frees (unblocked). If
+ * both programs only send, they exchange a few WANTs, and then nothing (quiet).
+ *
+ * The exact number of receives: 2 windows (simplex: 1), a WANT, a GOODBYE, and BATCH - 1 completed ones that wait to be posted with
+ * others. All can be in use at a time, so with one fewer the device answers RNR. RingReceives.countFor has one more, which
+ * would be needed if the content of a control message were used before its receive is reposted (USE_FIRST).
+ *
+ * Bounds: windows of 1 and 2, in simplex 3; batches of 1 to 3 instead of 16. Counters are differences, which are bounded.
+ * Room may lack whenever anything is unacknowledged: bytes, or what other claims have reserved. The receiver does not know
+ * that, the worst case. How often it acknowledges without a need is its choice, as with acknowledge=each.
+ * One step: what is done under a lock; the poll of a completion with Channel.afterPoll, as a completion that is polled but
+ * not handled is like one that is polled later; a free with its report. magicring.pml and magicring-frees.pml split them.
+ * A message arrives when it is posted: the worst case, as later only more receives are posted.
+ * Left out: places and lengths (magicring.pml); the limit of 8 control messages in flight; a side of which no thread polls,
+ * whose tick acknowledges what it has freed; disconnecting, which flushes the receives.
+ *
+ * prove safety
+ * prove safety BATCH=1 STOPS=1
+ * prove safety BATCH=1 CLOSERS=1
+ * prove safety WINDOW=1 CLOSERS=2
+ * prove safety WINDOW=1 BATCH=3 CLOSERS=1
+ * prove safety SIMPLEX=1 WINDOW=3 STOPS=1 CLOSERS=2
+ * prove safety WINDOW=1 CLOSERS=1 MORE=1 USE_FIRST=1
+ * prove unblocked BATCH=1
+ * prove quiet ONLY_SEND=1
+ * Too few receives:
+ * refute safety WINDOW=1 CLOSERS=1 MORE=-1: assertion violated
+ * refute safety CLOSERS=2 MORE=-1: assertion violated
+ * refute safety SIMPLEX=1 CLOSERS=1 MORE=-1: assertion violated
+ * refute safety WINDOW=1 CLOSERS=1 USE_FIRST=1: assertion violated
+ * Acknowledgments that the window does not limit: one at the arrival of a message, too; or WANTs that nothing limits:
+ * refute safety WINDOW=1 CLOSERS=1 ACK_ARRIVALS=1: assertion violated
+ * refute safety WINDOW=1 WANT_AGAIN=1: assertion violated
+ * A side that waits gets no acknowledgment: it sends no WANT; its WANT is ignored; or acknowledgments do not confirm it:
+ * refute safety NO_WANT=1: assertion violated
+ * refute safety IGNORE_WANT=1: assertion violated
+ * refute safety NO_CONFIRMATION=1: assertion violated
+ * WANTs without an acknowledgment since the last one, each of which confirms one of the other side, for ever:
+ * refute quiet ONLY_SEND=1 WANT_AT_ONCE=1: acceptance cycle
+ */
+#ifndef WINDOW
+#define WINDOW 2
+#endif
+#ifndef BATCH
+#define BATCH 2
+#endif
+#ifndef CLOSERS
+#define CLOSERS 0 /* sides that close at some time */
+#endif
+#ifndef MORE
+#define MORE 0 /* receives beyond the exact number; 1 in the code */
+#endif
+#ifdef SIMPLEX /* side 0 sends, side 1 acknowledges */
+#define sends(s) (s == 0)
+#define RECEIVES (WINDOW + 2 + BATCH - 1 + MORE)
+#else
+#define sends(s) true
+#define RECEIVES (2 * WINDOW + 2 + BATCH - 1 + MORE)
+#endif
+
+mtype = { MESSAGE, ACK, WANT, GOODBYE };
+typedef Side {
+  byte unacked;           /* RingSpace of the peer's ring: sent - ackedMessages */
+  bit lacksSpace;
+  bit wantSent;           /* wantsSent != wantsTaken */
+  bit ackedSinceWant = 1; /* ackedMessages > ackedAtWant */
+  bit waiting, woken;     /* a thread waits for room; onProgress was called since it last looked */
+  byte unfreed;           /* RingMessages of the own ring: messagesArrived - freedMessages */
+  byte freed;             /* freedMessages - acknowledgedMessages */
+  bit wanted;
+  byte wants;             /* wantsTaken that are not reported */
+  byte posted = RECEIVES; /* RingReceives: in the device's queue */
+  byte completed;         /* waiting: to be posted with others */
+  bit reporting = 1;      /* of ControlMessages */
+  bit closed, goodbye     /* this side has sent a goodbye; has received one */
+};
+Side side[2];
+chan wire[2] = [RECEIVES] of { mtype, byte, byte }; /* by sender: type, more freed messages, more received WANTs */
+#define me side[s]
+#define peer side[1 - s]
+
+/* The WRITE or SEND, under the lock of the send queue */
+inline post(type, messages, confirmed) {
+  assert(peer.posted > 0); /* otherwise RNR */
+  peer.posted--;
+  wire[s] ! type, messages, confirmed
+}
+
+/* RingSends.prepare, RingMessages.acknowledge */
+inline control(type) {
+  if
+  :: me.freed > 0 -> me.wanted = 0
+  :: else
+  fi;
+#ifdef NO_CONFIRMATION
+  if
+  :: type == ACK -> post(type, me.freed, 0)
+  :: else -> post(type, me.freed, me.wants); me.wants = 0
+  fi;
+#else
+  post(type, me.freed, me.wants);
+  me.wants = 0;
+#endif
+  me.freed = 0
+}
+
+#ifdef NO_WANT
+#define isWantDue() false
+#elif defined(WANT_AGAIN)
+#define isWantDue() (me.lacksSpace)
+#elif defined(WANT_AT_ONCE)
+#define isWantDue() (me.lacksSpace && !me.wantSent)
+#else
+#define isWantDue() (me.lacksSpace && !me.wantSent && me.ackedSinceWant)
+#endif
+#define isAckDue() (me.freed > 0 && (me.wanted || me.unfreed + me.freed >= WINDOW))
+/* ControlMessages.sendReport: what is due is sent; what is only owed may be due by a quarter, or by acknowledge=each */
+inline sendReport() {
+  if
+  :: me.reporting && isWantDue() -> me.wantSent = 1; me.ackedSinceWant = 0; control(WANT)
+  :: me.reporting && !isWantDue() && me.freed > 0 -> control(ACK)
+  :: !me.reporting || (!isWantDue() && !isAckDue())
+  fi
+}
+
+/* SendQueue.reserve and publish */
+proctype Sender(bit s) {
+end_sender:
+  do
+  :: atomic { !me.closed && !me.goodbye && (!me.waiting || me.woken) ->
+      me.woken = 0;
+      if
+      :: me.unacked < WINDOW -> me.waiting = 0; me.unacked++; post(MESSAGE, 0, 0)
+      :: me.unacked > 0 -> me.lacksSpace = 1; me.waiting = 1; sendReport()
+      fi
+    }
+  od
+}
+
+/* RingReceives.done */
+inline done() {
+  me.completed++;
+  if
+  :: me.completed == BATCH -> me.posted = me.posted + BATCH; me.completed = 0
+  :: else
+  fi
+}
+
+/* RingSpace.takeAck, takeNumbers and takeWants */
+inline take() {
+#if !defined(ACK_ARRIVALS) && !defined(WANT_AGAIN)
+  assert(messages <= me.unacked && confirmed <= me.wantSent && (messages > 0 || type != ACK));
+#endif
+  if
+  :: messages > 0 -> me.unacked = me.unacked - messages; me.lacksSpace = 0; me.ackedSinceWant = 1
+  :: else
+  fi;
+  if
+  :: confirmed > 0 -> me.wantSent = 0
+  :: else
+  fi
+}
+
+/* RingChannel.received and Channel.afterPoll */
+proctype Poller(bit s) {
+  mtype type;
+  byte messages, confirmed;
+end_poller:
+  do
+  :: atomic { wire[1 - s] ? type, messages, confirmed ->
+#ifndef USE_FIRST
+      done();
+#endif
+      take();
+      if
+      :: type == MESSAGE ->
+        assert(me.unfreed + me.freed < WINDOW); /* RingMessages.arrived */
+        me.unfreed++;
+#ifdef ACK_ARRIVALS
+        if
+        :: me.reporting -> post(ACK, 0, 0)
+        :: else
+        fi
+#endif
+      :: type == WANT ->
+        me.wants++;
+#ifndef IGNORE_WANT
+        me.wanted = 1
+#endif
+      :: type == GOODBYE -> me.reporting = 0; me.goodbye = 1
+      :: else
+      fi;
+      sendReport();
+      me.woken = me.waiting; /* onProgress */
+      type = 0; messages = 0; confirmed = 0
+    }
+#ifdef USE_FIRST
+    atomic { done() }
+#endif
+  od
+}
+
+#ifndef ONLY_SEND
+/* Channel.free, and the program */
+proctype Receiver(bit s) {
+end_receiver:
+  do
+  :: atomic { me.unfreed > 0 -> me.unfreed--; me.freed++; sendReport() }
+#ifdef STOPS
+  :: break
+#endif
+  od
+}
+#endif
+
+/* ControlMessages.sayGoodbye */
+proctype Closer(bit s) {
+  atomic { control(GOODBYE); me.reporting = 0; me.closed = 1 }
+}
+
+#define isStuck(me, peer) (me.waiting && !me.closed && !me.goodbye && (peer.unfreed == 0 || peer.freed > 0))
+active proctype End() {
+  timeout;
+  assert(empty(wire[0]) && empty(wire[1]));
+  assert(!isStuck(side[0], side[1]) && !isStuck(side[1], side[0]));
+  assert(side[0].closed == side[1].goodbye && side[1].closed == side[0].goodbye)
+}
+
+init {
+  byte s;
+  atomic {
+    for (s : 0 .. 1) {
+      if
+      :: sends(s) -> run Sender(s)
+      :: else
+      fi;
+      run Poller(s);
+#ifndef ONLY_SEND
+      if
+      :: sends(1 - s) -> run Receiver(s)
+      :: else
+      fi;
+#endif
+      if
+      :: s < CLOSERS -> run Closer(s)
+      :: else
+      fi
+    }
+  }
+}
+
+ltl unblocked { [] (side[0].waiting -> <> !side[0].waiting) }
+ltl quiet { <> [] (len(wire[0]) + len(wire[1]) == 0) }
