@@ -16,12 +16,30 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.AnnotatedElementContext;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 
 /** Addresses as a user may write them, and names that any process may create in a directory. */
 class SmAddressFuzzTest {
 
-  @TempDir Path directory = Path.of("");
+  /** In memory, if possible: each input creates and removes directories. */
+  static final class InMemory implements TempDirFactory {
+
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    @Override
+    public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext extension)
+        throws IOException {
+      return Files.isWritable(SHARED_MEMORY)
+          ? Files.createTempDirectory(SHARED_MEMORY, "ferrule-test-")
+          : Files.createTempDirectory("ferrule-test-");
+    }
+  }
+
+  @TempDir(factory = InMemory.class)
+  Path directory = Path.of("");
 
   @Test
   void anAddressIsReadOrItsFaultIsNamed() {
