@@ -223,7 +223,7 @@ final class Mutator {
     int at = random.nextInt(text.length() + 1);
     int to = at + random.nextInt(Math.min(text.length() - at, 8) + 1);
     String start = text.substring(0, at);
-    return switch (random.nextInt(12)) {
+    return switch (random.nextInt(14)) {
       case 0 -> start;
       case 1 -> start + (char) random.nextInt(Character.MAX_VALUE + 1) + text.substring(to);
       case 2 -> start + (char) random.nextInt(128) + text.substring(to);
@@ -236,7 +236,35 @@ final class Mutator {
       }
       case 7 -> text.length() > 10_000 ? start : text + text.substring(at).repeat(3);
       case 8 -> start + text.substring(to);
+      case 9 -> withOtherNumber(text, at);
       default -> start + TEXTS[random.nextInt(TEXTS.length)] + text.substring(to);
     };
+  }
+
+  /** Changes the first number behind a place, of digits. */
+  private String withOtherNumber(String text, int from) {
+    int start = from;
+    while (start < text.length() && !isDigit(text.charAt(start))) {
+      start++;
+    }
+    int end = start;
+    while (end < text.length() && isDigit(text.charAt(end))) {
+      end++;
+    }
+    String digits = text.substring(start, end);
+    String other =
+        switch (random.nextInt(6)) {
+          case 0 -> "0" + digits;
+          case 1 -> digits + "0";
+          case 2 -> "-" + digits;
+          case 3 -> "+" + digits;
+          case 4 -> digits + "." + digits;
+          default -> Long.toString(number(text.length()));
+        };
+    return text.substring(0, start) + other + text.substring(end);
+  }
+
+  private static boolean isDigit(char c) {
+    return c >= '0' && c <= '9';
   }
 }

@@ -24,6 +24,7 @@ class SharedRingFuzzTest {
   private static final SharedRing.OnDemand ON_DEMAND =
       new SharedRing.OnDemand(2, 8 << 10, 16 << 10);
   private static final int RMA_DESCRIPTOR = 64;
+  private static final int MAGIC_AND_VERSION = 12;
 
   @Test
   void memoryIsMappedIfEverythingThatItDescribesIsInIt() {
@@ -36,6 +37,7 @@ class SharedRingFuzzTest {
       byte[] valid = new byte[RingLayout.DESCRIPTOR_SIZE + RMA_DESCRIPTOR];
       MemorySegment.ofArray(valid).asSlice(0, RingLayout.DESCRIPTOR_SIZE).copyFrom(start);
       MemorySegment.ofArray(valid).asSlice(RingLayout.DESCRIPTOR_SIZE).copyFrom(rma);
+      byte[] validStart = rma.asSlice(0, MAGIC_AND_VERSION).toArray(ValueLayout.JAVA_BYTE);
 
       new Fuzzer("memory that a peer of sm passes", 1_000)
           .permits(PosixException.class)
@@ -54,6 +56,9 @@ class SharedRingFuzzTest {
                             SealedFile.Limits.NONE)
                         .orElseThrow();
                 assertWithin(attached);
+                assertThat(rma.toArray(ValueLayout.JAVA_BYTE)).startsWith(validStart);
+                assertThat(rma.get(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_GENERATION))
+                    .isEqualTo(attached.generation());
                 attached.retire();
                 return true;
               });

@@ -402,8 +402,9 @@ class SmProviderTest {
     }
   }
 
-  @Test
-  void shouldReportWhichVersionsDoNotMatch() throws IOException {
+  @ParameterizedTest(name = "an answer of type {0}")
+  @ValueSource(ints = {2, 3, 6, 7, 8})
+  void shouldReportWhichVersionsDoNotMatch(int type) throws IOException {
     Path endpoint = directory.resolve("app/5/5");
     Files.createDirectories(endpoint.getParent());
     assertThat(OwnDirectory.create(endpoint)).isTrue();
@@ -419,9 +420,9 @@ class SmProviderTest {
       while (request == null) {
         request = socket.receive();
       }
-      byte[] mismatchOfVersion9 = request.bytes().clone();
-      mismatchOfVersion9[0] = (byte) 0x97;
-      socket.send(mismatchOfVersion9, null, Path.of(String.valueOf(request.from())));
+      byte[] answerOfVersion9 = request.bytes().clone();
+      answerOfVersion9[0] = (byte) (0x90 | type);
+      socket.send(answerOfVersion9, null, Path.of(String.valueOf(request.from())));
       assertThatThrownBy(connecting::join)
           .cause()
           .isInstanceOf(VersionMismatchException.class)

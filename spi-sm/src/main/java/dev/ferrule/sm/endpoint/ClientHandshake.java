@@ -184,6 +184,9 @@ public final class ClientHandshake implements AutoCloseable {
 
   private @Nullable Accepted evaluate(URI uri, Received received) {
     HandshakeMessage message = received.message();
+    if (message.version() != HandshakeMessage.VERSION) {
+      throw versionMismatch(uri, message); // whatever its type, the rest has an unknown form
+    }
     String text = new String(message.payload(), StandardCharsets.UTF_8);
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
@@ -192,15 +195,18 @@ public final class ClientHandshake implements AutoCloseable {
       case NO_ROOM ->
           throw new ResourceExhaustedException(
               uri, "the listener lacks a resource for another connection: " + text, null);
-      case VERSION_MISMATCH ->
-          throw new VersionMismatchException(
-              uri,
-              ("the listener speaks version %s of the sm protocol, this side version %s; use the"
-                      + " same release of Ferrule on both sides")
-                  .formatted(message.version(), HandshakeMessage.VERSION),
-              null);
+      case VERSION_MISMATCH -> throw versionMismatch(uri, message);
       default -> null;
     };
+  }
+
+  private static VersionMismatchException versionMismatch(URI uri, HandshakeMessage message) {
+    return new VersionMismatchException(
+        uri,
+        ("the listener speaks version %s of the sm protocol, this side version %s; use the same"
+                + " release of Ferrule on both sides")
+            .formatted(message.version(), HandshakeMessage.VERSION),
+        null);
   }
 
   private static @Nullable Accepted accepted(URI uri, Received received) {

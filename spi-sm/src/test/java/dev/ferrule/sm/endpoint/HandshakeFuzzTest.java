@@ -4,6 +4,8 @@ package dev.ferrule.sm.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.FerruleException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.VersionMismatchException;
 import dev.ferrule.posix.DatagramSocket;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.SealedFile;
@@ -25,6 +27,7 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +40,7 @@ class HandshakeFuzzTest {
   private static final URI NAME = URI.create("sm:///test");
   private static final SmAddress.Id PEER = new SmAddress.Id(77, 1);
   private static final int CLIENT_ID = 5;
+  private static final Set<Type> OF_CLIENT = EnumSet.of(Type.CONNECT, Type.ACK, Type.CANCEL);
 
   @TempDir Path directory = Path.of("");
 
@@ -46,6 +50,9 @@ class HandshakeFuzzTest {
     for (Type type : Type.values()) {
       result.add(new HandshakeMessage(type, CLIENT_ID, 9, reason).encode());
     }
+    int anotherVersion = HandshakeMessage.VERSION + 1;
+    result.add(new HandshakeMessage(Type.ACCEPT, anotherVersion, CLIENT_ID, 9, reason).encode());
+    result.add(new HandshakeMessage(Type.REFUSE, anotherVersion, CLIENT_ID, 0, reason).encode());
     result.add(
         new HandshakeMessage(Type.CONNECT, 1, 0, new byte[HandshakeMessage.MAX_PAYLOAD]).encode());
     result.add(
@@ -118,22 +125,31 @@ class HandshakeFuzzTest {
                 int head = Math.min(bytes.length, RingLayout.DESCRIPTOR_SIZE);
                 MemorySegment.copy(bytes, 0, descriptor, ValueLayout.JAVA_BYTE, 0, head);
                 byte[] datagram = Arrays.copyOfRange(bytes, head, bytes.length);
-                int sent = from.send(datagram, bytes.length % 5 == 0 ? null : file, server);
+                int choice = Arrays.hashCode(bytes); // not by the length, as that of most is valid
+                boolean hasMemory = choice % 5 != 0;
+                int sent = from.send(datagram, hasMemory ? file : null, server);
                 datagrams.read(1);
                 assertThat(failures).isEmpty();
-                boolean isAnswered = isAnswered(from);
+                List<Type> answers = answers(from);
                 ServerHandshake waiting = acceptor.next(System.nanoTime());
-                if (waiting != null && bytes.length % 2 == 0) {
+                if (sent != 0 || !isRequest(datagram)) {
+                  assertThat(waiting).isNull();
+                } else if (hasMemory && RingLayout.readDescriptor(descriptor).isPresent()) {
+                  assertThat(waiting != null || !answers.isEmpty()).isTrue();
+                } else {
+                  assertThat(waiting).isNull();
+                  assertIsRefusal(answers);
+                }
+                if (waiting != null && choice % 2 == 0) {
                   waiting.refuse("no");
+                  assertIsRefusal(answers(from));
                 } else if (waiting != null) {
                   waiting.abandon();
                 }
                 if (isAnswer(datagram)) {
-                  Object ignored =
-                      connecting.await(
-                          NAME, System.nanoTime(), accepted -> accepted.memory().file().fd() >= 0);
+                  awaitAnswer(connecting, datagram);
                 }
-                return sent == 0 && (isAnswered || waiting != null);
+                return sent == 0 && (!answers.isEmpty() || waiting != null);
               });
       Reference.reachabilityFence(mapping);
     } finally {
@@ -141,11 +157,12 @@ class HandshakeFuzzTest {
     }
   }
 
-  /** Returns whether there are answers, which must be messages with plain text. */
-  private static boolean isAnswered(DatagramSocket socket) {
-    DatagramSocket.Datagram answer = socket.receive();
-    boolean any = answer != null;
-    for (; answer != null; answer = socket.receive()) {
+  /** Returns the types of the answers, which must be messages with plain text. */
+  private static List<Type> answers(DatagramSocket socket) {
+    List<Type> types = new ArrayList<>();
+    for (DatagramSocket.Datagram answer = socket.receive();
+        answer != null;
+        answer = socket.receive()) {
       if (answer.file() != null) {
         answer.file().close();
       }
@@ -153,16 +170,46 @@ class HandshakeFuzzTest {
       assertThat(message).as(HexFormat.of().formatHex(answer.bytes())).isPresent();
       assertThat(new String(message.get().payload(), StandardCharsets.UTF_8))
           .doesNotContainPattern("\\p{Cntrl}");
+      types.add(message.get().type());
     }
-    return any;
+    return types;
+  }
+
+  /** Checks the answers of the listener; the endpoint's own client sends to the same socket. */
+  private static void assertIsRefusal(List<Type> answers) {
+    assertThat(answers).filteredOn(type -> !OF_CLIENT.contains(type)).containsExactly(Type.REFUSE);
+  }
+
+  private static boolean isRequest(byte[] datagram) {
+    return HandshakeMessage.decode(datagram)
+        .filter(message -> message.type() == Type.CONNECT)
+        .filter(message -> message.version() == HandshakeMessage.VERSION)
+        .isPresent();
   }
 
   private static boolean isAnswer(byte[] datagram) {
     return HandshakeMessage.decode(datagram)
         .filter(message -> message.clientId() == CLIENT_ID)
-        .filter(
-            message -> !EnumSet.of(Type.CONNECT, Type.ACK, Type.CANCEL).contains(message.type()))
+        .filter(message -> !OF_CLIENT.contains(message.type()))
         .isPresent();
+  }
+
+  private static void awaitAnswer(ClientHandshake connecting, byte[] datagram) {
+    boolean isOfThisVersion =
+        HandshakeMessage.decode(datagram)
+            .filter(message -> message.version() == HandshakeMessage.VERSION)
+            .isPresent();
+    try {
+      Object ignored =
+          connecting.await(NAME, System.nanoTime(), accepted -> accepted.memory().file().fd() >= 0);
+      assertThat(isOfThisVersion).isTrue();
+    } catch (FerruleException e) {
+      if (!isOfThisVersion) {
+        assertThat(e)
+            .isInstanceOfAny(VersionMismatchException.class, OperationTimeoutException.class);
+      }
+      throw e;
+    }
   }
 
   private static byte[] joined(byte[] first, byte[] second) {

@@ -14,24 +14,50 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.AnnotatedElementContext;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 
 /** Addresses as a user may write them, and names that any process may create in a directory. */
 class SmAddressFuzzTest {
 
-  @TempDir Path directory = Path.of("");
+  /** In memory, if possible: each input creates and removes directories. */
+  static final class InMemory implements TempDirFactory {
+
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    @Override
+    public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext extension)
+        throws IOException {
+      return Files.isWritable(SHARED_MEMORY)
+          ? Files.createTempDirectory(SHARED_MEMORY, "ferrule-test-")
+          : Files.createTempDirectory("ferrule-test-");
+    }
+  }
+
+  @TempDir(factory = InMemory.class)
+  Path directory = Path.of("");
 
   @Test
   void anAddressIsReadOrItsFaultIsNamed() {
     new Fuzzer("addresses of sm", 5_000)
         .permits(InvalidAddressException.class)
         .addresses(
-            List.of("sm:///tmp/app/4567/2", "sm:///dev/shm/a%20b?wait=spin", "sm:///tmp/app#7"),
+            List.of(
+                "sm:///tmp/app/4567/2",
+                "sm:///dev/shm/a%20b?wait=spin",
+                "sm:///tmp/app#7",
+                "sm:///tmp/app/04567/2",
+                "sm:///tmp/app/4567/02"),
             uri -> {
               SmAddress address = SmAddress.parse(uri);
               assertThat(address.base().isAbsolute()).isTrue();
               assertThat(address.base().getNameCount()).isPositive();
+              assertThat(address.endpoint() == null ? address.base() : address.directory())
+                  .isEqualTo(Path.of(uri.getPath()).normalize());
               assertThat(address.toString().length()).isLessThan(2 * DatagramSocket.MAX_PATH);
               assertThat(SmAddress.parse(address.uri())).isEqualTo(address);
               assertThat(address.connectionUri(1).getFragment()).isEqualTo("1");
@@ -44,51 +70,68 @@ class SmAddressFuzzTest {
   @Test
   void everyNameInADirectoryIsAnEndpointsOrIgnored() {
     SmAddress address = new SmAddress(directory, null);
-    new Fuzzer("names in a directory of sm", 200)
+    new Fuzzer("names in a directory of sm", 1_000)
         .permits(IOException.class)
         .allocates(512 << 10) // of each directory that is read
         .text(
-            List.of("4567/2/listener 17", "1/65535/client", "999999999/1/listener"),
+            List.of(
+                "4567/2/listener 17",
+                "1/65535/client",
+                "999999999/1/listener",
+                "04567/2/listener 17",
+                "4567/02/client"),
             text -> {
               String[] parts = text.split("/", 3);
-              Path endpoint = create(parts);
-              if (endpoint == null) {
+              Path endpoint = path(parts);
+              if (endpoint == null || !create(endpoint)) {
                 return false;
               }
-              Path lock = endpoint.resolve(EndpointFiles.LOCK);
               try {
-                Files.write(lock, text.getBytes(StandardCharsets.UTF_8));
-                List<SmAddress> found = EndpointScan.endpoints(address);
-                for (SmAddress each : found) {
-                  assertThat(each.directory()).isDirectory();
-                  assertThat(EndpointScan.description(each).length()).isLessThan(text.length() + 1);
-                  assertThat(EndpointScan.connections(each)).isEmpty();
-                }
-                assertThat(EndpointScan.listeners(address)).isEmpty(); // no process has locked it
-                assertThat(EndpointScan.unreadable(address)).isEmpty();
-                EndpointScan.sweep(directory);
-                return !found.isEmpty();
+                return isFound(address, endpoint, text);
               } finally {
-                Files.deleteIfExists(lock);
+                Files.deleteIfExists(endpoint.resolve(EndpointFiles.LOCK));
                 Files.deleteIfExists(endpoint);
-                Files.deleteIfExists(directory.resolve(parts[0]));
+                Files.deleteIfExists(endpoint.getParent());
               }
             });
   }
 
-  /** Creates a directory of two names; null if the system permits no such name. */
-  private Path create(String[] parts) {
+  private boolean isFound(SmAddress address, Path endpoint, String text) throws IOException {
+    Files.write(endpoint.resolve(EndpointFiles.LOCK), text.getBytes(StandardCharsets.UTF_8));
+    List<SmAddress> found = EndpointScan.endpoints(address);
+    for (SmAddress each : found) {
+      assertThat(each.directory()).isEqualTo(endpoint);
+      assertThat(EndpointScan.description(each).length()).isLessThan(text.length() + 1);
+      assertThat(EndpointScan.connections(each)).isEmpty();
+    }
+    assertThat(EndpointScan.listeners(address)).isEmpty(); // no process has locked it
+    assertThat(EndpointScan.unreadable(address)).isEmpty();
+    EndpointScan.sweep(directory);
+    assertThat(Files.exists(endpoint)).isEqualTo(found.isEmpty());
+    return !found.isEmpty();
+  }
+
+  /** Returns the path of two names; null if there is no such path. */
+  private @Nullable Path path(String[] parts) {
     if (parts.length < 3 || parts[0].matches("\\.{0,2}") || parts[1].matches("\\.{0,2}")) {
       return null;
     }
     try {
-      Path parent = directory.resolve(parts[0]);
-      Path endpoint = parent.resolve(parts[1]);
-      return OwnDirectory.create(parent, false) && OwnDirectory.create(endpoint, false)
-          ? endpoint
-          : null;
-    } catch (PosixException | InvalidPathException e) {
+      return directory.resolve(parts[0]).resolve(parts[1]);
+    } catch (InvalidPathException e) {
       return null;
+    }
+  }
+
+  /** Creates a directory and its parent; returns false if the system permits no such name. */
+  private static boolean create(Path endpoint) {
+    try {
+      return OwnDirectory.create(endpoint.getParent(), false)
+          && OwnDirectory.create(endpoint, false);
+    } catch (PosixException e) {
+      // or each later input would have to read past it
+      boolean ignored = OwnDirectory.removeIfEmpty(endpoint.getParent());
+      return false;
     }
   }
 }
