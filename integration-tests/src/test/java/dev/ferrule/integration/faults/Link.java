@@ -56,6 +56,7 @@ final class Link {
   final Environment.Variant variant;
   final boolean[] open = {true, true};
   final Direction[] from = {new Direction(), new Direction()};
+  final List<ExposedPiece> pieces = new ArrayList<>();
   boolean mayEnd; // at any time, by a fault
   @Nullable String end; // the exception at the side that is still open, when the other has ended
 
