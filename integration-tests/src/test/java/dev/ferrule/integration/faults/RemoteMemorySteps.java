@@ -126,10 +126,7 @@ final class RemoteMemorySteps {
 
   /** After it is no longer exposed, no byte changes. */
   private void unexposeDuringAccess(Link link, ExposedPiece piece) {
-    List<String> words = new ArrayList<>();
-    for (int i = 0; i < 10 && piece.rights.contains("WRITE"); i++) {
-      words.add("write,0," + place(piece.bytes.length));
-    }
+    List<String> words = writes(piece);
     for (int i = 0;
         i < RmaSteps.MOST_RESULTS
             && !piece.rights.contains("WRITE")
@@ -152,6 +149,28 @@ final class RemoteMemorySteps {
       answer.expectException(REFUSED);
     }
     inspect(link, piece);
+  }
+
+  private List<String> writes(ExposedPiece piece) {
+    List<String> words = new ArrayList<>();
+    for (int i = 0; i < 10 && piece.rights.contains("WRITE"); i++) {
+      words.add("write,0," + place(piece.bytes.length));
+    }
+    return words;
+  }
+
+  /** Begins to write to memory of the other side, if it exposes any; returns the step. */
+  @Nullable String beginWrites(Link link, int side) {
+    for (ExposedPiece piece : link.pieces) {
+      boolean possible = link.isOpen() && piece.attached && piece.exposed;
+      if (possible && piece.owner != side && piece.rights.contains("WRITE")) {
+        String step = step(link, piece, writes(piece));
+        programs.begin(side, step);
+        piece.unknown = true;
+        return step;
+      }
+    }
+    return null;
   }
 
   private void inspect(Link link, ExposedPiece piece) {
@@ -215,6 +234,7 @@ final class RemoteMemorySteps {
         addRefused(operations, piece);
       }
     } else {
+      operations.words.add("fence"); // so that it is no view, which is never refused
       add(operations, piece);
     }
     Answer answer = programs.step(1 - piece.owner, step(link, piece, operations.words));
@@ -255,7 +275,9 @@ final class RemoteMemorySteps {
         piece.write(offset, place);
       }
       case "READ" -> {
-        operations.words.add("read,%d,%d".formatted(offset, length));
+        boolean complete = operations.words.isEmpty(); // all before
+        String way = complete && random.nextBoolean() ? "view" : "read";
+        operations.words.add("%s,%d,%d".formatted(way, offset, length));
         operations.answers.add(piece.describe(offset, length));
       }
       default -> addAtomic(operations, piece);
@@ -337,6 +359,7 @@ final class RemoteMemorySteps {
     for (ExposedPiece piece : link.pieces) {
       if (piece.owner != side && piece.attached) {
         Operations operations = new Operations();
+        operations.words.add("fence");
         add(operations, piece);
         steps.add(step(link, piece, operations.words));
       } else if (piece.owner == side) {

@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -134,9 +135,13 @@ final class RmaSteps {
     long at = parts.length > 1 ? Long.parseLong(parts[1]) : 0;
     switch (parts[0]) {
       case "fence" -> rma.fence();
-      case "await" -> rma.await(last, Program.PATIENCE);
+      case "await" -> {
+        if (last > 0) {
+          rma.await(last, Program.PATIENCE);
+        }
+      }
       case "poll" -> {
-        while (!rma.isComplete(last)) {
+        while (last > 0 && !rma.isComplete(last)) {
           Thread.onSpinWait();
         }
       }
@@ -158,6 +163,16 @@ final class RmaSteps {
                 Integer.parseInt(slice[1]),
                 from.segment().asSlice(Long.parseLong(message[0]), Long.parseLong(message[1])));
       }
+      case "view" -> { // of what is complete
+        long length = Long.parseLong(parts[2]);
+        Optional<MemorySegment> view = memory.view();
+        if (view.isPresent()) {
+          String seen = Contents.describe(view.get().asSlice(at, length));
+          answers.add(() -> seen);
+        } else {
+          begin(memory, new String[] {"read", parts[1], parts[2]});
+        }
+      }
       case "read" -> {
         long length = Long.parseLong(parts[2]);
         RegisteredMemory to = results();
@@ -165,11 +180,6 @@ final class RmaSteps {
         last = rma.read(to, place, memory, at, length);
         place += (length + 7) & -8;
         answers.add(() -> Contents.describe(read));
-      }
-      case "view" -> {
-        String seen =
-            Contents.describe(memory.view().orElseThrow().asSlice(at, Long.parseLong(parts[2])));
-        answers.add(() -> seen);
       }
       case "add" -> {
         last = rma.fetchAndAdd(results(), place, memory, at, Long.parseLong(parts[2]));

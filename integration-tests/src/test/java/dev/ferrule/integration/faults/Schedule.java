@@ -368,9 +368,22 @@ final class Schedule {
   }
 
   private void kill(int side) {
-    if (!environment.replace(side)) {
-      return;
+    Link accessed = links.get(random.nextInt(links.size()));
+    int accessor = random.nextInt(2);
+    String access = memory.beginWrites(accessed, accessor);
+    boolean killed = environment.replace(side);
+    if (killed) {
+      endLinks(side);
     }
+    if (access != null && !(killed && accessor == side)) {
+      programs.answer(accessor, access).expectEndOrNothing(accessed);
+    }
+    if (killed && side == SERVER) {
+      listen();
+    }
+  }
+
+  private void endLinks(int side) {
     programs.note(Programs.name(side) + " is killed");
     for (Link link : List.copyOf(links)) {
       if (link.open[side]) {
@@ -379,9 +392,6 @@ final class Schedule {
           links.remove(link);
         }
       }
-    }
-    if (side == SERVER) {
-      listen();
     }
   }
 
