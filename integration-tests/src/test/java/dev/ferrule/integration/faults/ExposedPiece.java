@@ -39,6 +39,11 @@ final class ExposedPiece {
     System.arraycopy(slice, 0, bytes, offset, slice.length);
   }
 
+  /** Copies a part to another place. */
+  void relay(int offset, int length, int to) {
+    System.arraycopy(bytes, offset, bytes, to, length);
+  }
+
   long word(int offset) {
     return words().getLong(offset);
   }

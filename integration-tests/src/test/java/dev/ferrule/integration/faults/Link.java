@@ -31,8 +31,12 @@ final class Link {
       return queues.stream().mapToInt(queue -> queue.sent.size()).sum();
     }
 
+    /**
+     * Returns how many messages may take room. Over RDMA a sender may reserve as much ahead as it
+     * has staged, until it publishes, which another sender then lacks.
+     */
     int inFlight() {
-      return held + queues.stream().mapToInt(q -> q.sent.size() + q.staged.size()).sum();
+      return held + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
     }
 
     /**

@@ -195,7 +195,8 @@ final class RemoteMemorySteps {
     if (!piece.attached) {
       Answer answer =
           programs.step(1 - piece.owner, "attach %s %s".formatted(link.name, piece.handle));
-      piece.attached = mayBeRefused(link, piece, answer, failing);
+      boolean unheard = link.mayEnd && answer.exception() == null; // the owner could not say it
+      piece.attached = unheard || mayBeRefused(link, piece, answer, failing);
     }
     return piece.attached;
   }
@@ -275,10 +276,16 @@ final class RemoteMemorySteps {
         piece.write(offset, place);
       }
       case "READ" -> {
+        operations.answers.add(piece.describe(offset, length));
+        if (piece.rights.contains("WRITE") && random.nextBoolean()) {
+          int to = random.nextInt(piece.bytes.length - length + 1);
+          operations.words.add("relay,%d,%d,%d".formatted(offset, length, to));
+          piece.relay(offset, length, to);
+          return;
+        }
         boolean complete = operations.words.isEmpty(); // all before
         String way = complete && random.nextBoolean() ? "view" : "read";
         operations.words.add("%s,%d,%d".formatted(way, offset, length));
-        operations.answers.add(piece.describe(offset, length));
       }
       default -> addAtomic(operations, piece);
     }

@@ -181,6 +181,13 @@ final class RmaSteps {
         place += (length + 7) & -8;
         answers.add(() -> Contents.describe(read));
       }
+      case "relay" -> { // what it has read
+        int length = Integer.parseInt(parts[2]);
+        long from = place;
+        begin(memory, new String[] {"read", parts[1], parts[2]});
+        rma.fence();
+        last = rma.write(results(), from, memory, Long.parseLong(parts[3]), length);
+      }
       case "add" -> {
         last = rma.fetchAndAdd(results(), place, memory, at, Long.parseLong(parts[2]));
         answerPrevious();

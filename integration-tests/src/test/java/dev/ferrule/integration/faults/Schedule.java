@@ -20,6 +20,7 @@ final class Schedule {
   private static final int MOST_LINKS = 4;
   private static final int MOST_SENDERS = 3;
   private static final int FILL = 600;
+  private static final int STREAM = 40;
   private static final int ACCEPT_MILLIS = 20;
   private static final int PATIENCE_MILLIS = 30_000;
   private static final String TIMEOUT = "OperationTimeoutException";
@@ -87,8 +88,10 @@ final class Schedule {
     }
     if (random.nextInt(6) == 0) {
       memory.next(link, failing);
-    } else if (kind < 40) {
+    } else if (kind < 34) {
       send(link, side);
+    } else if (kind < 40) {
+      sendToWaiting(link, side);
     } else if (kind < 66) {
       receive(link, side);
     } else if (kind < 76) {
@@ -196,6 +199,31 @@ final class Schedule {
     if (random.nextBoolean()) {
       flush(link, side);
     }
+  }
+
+  /**
+   * Sends to a program that waits: a few messages, or more than there is room for at a time, so
+   * that both of them wait.
+   */
+  private void sendToWaiting(Link link, int side) {
+    Link.Direction direction = link.from[side];
+    boolean moves = environment.returnsRoomAtOnce() || direction.inFlight() == direction.sent();
+    int most = link.variant.inFlight() - direction.inFlight();
+    if (!link.isOpen() || link.mayEnd || most <= 0) {
+      return;
+    }
+    int count = moves && random.nextInt(3) == 0 ? STREAM : Math.min(most, 1 + random.nextInt(3));
+    int index = openSender(link, side);
+    List<String> places = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      places.add(place(link, index));
+    }
+    String wait = "wait %s %d".formatted(link.name, direction.sent() + count);
+    programs.begin(1 - side, wait);
+    send(link, side, index, random.nextBoolean() ? "copy" : "gather", places, count);
+    Answer answer = programs.answer(1 - side, wait);
+    answer.expectNothing();
+    expectMessages(link, 1 - side, answer);
   }
 
   private void fill(Link link, int side) {
@@ -332,7 +360,7 @@ final class Schedule {
 
   private void newSender(Link link, int side) {
     List<Link.Queue> queues = link.from[side].queues;
-    if (queues.size() < MOST_SENDERS) {
+    if (queues.stream().filter(queue -> queue.open).count() < MOST_SENDERS) {
       Answer answer = programs.step(side, "newSender " + link.name);
       if (failing) {
         answer.expectFailure();
