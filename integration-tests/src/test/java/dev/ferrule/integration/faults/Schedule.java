@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 
 /**
  * A random schedule of two programs, checked step by step against {@link Link}. {@code
@@ -19,6 +20,7 @@ final class Schedule {
 
   private static final int MOST_LINKS = 4;
   private static final int MOST_SENDERS = 3;
+  private static final int MOST_LANES = 8; // by default, in shared memory
   private static final int FILL = 600;
   private static final int STREAM = 40;
   private static final int ACCEPT_MILLIS = 20;
@@ -91,7 +93,7 @@ final class Schedule {
     } else if (kind < 34) {
       send(link, side);
     } else if (kind < 40) {
-      sendToWaiting(link, side);
+      sendToWaiting(link, side, random.nextInt(3) == 0);
     } else if (kind < 66) {
       receive(link, side);
     } else if (kind < 76) {
@@ -99,13 +101,15 @@ final class Schedule {
     } else if (kind < 80) {
       newSender(link, side);
     } else if (kind < 82) {
-      closeSender(link, side);
+      replaceSenders(link, side);
     } else if (kind < 85) {
       fill(link, side);
     } else if (kind < 88) {
       awaitLast(link, side);
-    } else if (kind < 92) {
+    } else if (kind < 90) {
       close(link, side);
+    } else if (kind < 92) {
+      closeToWaiting(link, side);
     } else if (kind < 96) {
       withFaults(side);
     } else if (kind < 97) {
@@ -181,8 +185,8 @@ final class Schedule {
 
   private int openSender(Link link, int side) {
     List<Link.Queue> queues = link.from[side].queues;
-    int index = random.nextInt(queues.size());
-    return queues.get(index).open ? index : 0;
+    int[] open = IntStream.range(0, queues.size()).filter(i -> queues.get(i).open).toArray();
+    return open[random.nextInt(open.length)];
   }
 
   private void send(Link link, int side) {
@@ -205,14 +209,14 @@ final class Schedule {
    * Sends to a program that waits: a few messages, or more than there is room for at a time, so
    * that both of them wait.
    */
-  private void sendToWaiting(Link link, int side) {
+  private void sendToWaiting(Link link, int side, boolean many) {
     Link.Direction direction = link.from[side];
     boolean moves = environment.returnsRoomAtOnce() || direction.inFlight() == direction.sent();
     int most = link.variant.inFlight() - direction.inFlight();
-    if (!link.isOpen() || link.mayEnd || most <= 0) {
+    if (!link.isOpen() || link.mayEnd || most <= 0 || !moves) {
       return;
     }
-    int count = moves && random.nextInt(3) == 0 ? STREAM : Math.min(most, 1 + random.nextInt(3));
+    int count = many ? STREAM : Math.min(most, 1 + random.nextInt(3));
     int index = openSender(link, side);
     List<String> places = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -298,7 +302,8 @@ final class Schedule {
     boolean await = !take && random.nextInt(3) == 0 && link.isOpen();
     int most = await ? Math.min(direction.sent(), 5) : 1 + random.nextInt(8);
     if (take) {
-      most = Math.min(most, link.variant.inFlight() - 1 - direction.held);
+      most =
+          Math.min(random.nextBoolean() ? 1 : most, link.variant.inFlight() - 1 - direction.held);
     }
     if (most > 0) {
       String way = take ? "take" : await ? "wait" : "poll";
@@ -307,9 +312,22 @@ final class Schedule {
       expectMessages(link, side, answer);
       if (take && answer.exception() == null) {
         direction.held += answer.words().size();
+        passHeld(link, 1 - side);
       }
       if (answer.exception() != null && direction.sent() > 0 && !link.mayEnd) {
         throw new AssertionError("messages were lost: " + direction.sent());
+      }
+    }
+  }
+
+  /** Sends so much that it would overwrite what the other side holds. */
+  private void passHeld(Link link, int side) {
+    boolean moves = environment.returnsRoomAtOnce(); // a ring over RDMA waits for what is held
+    if (moves && link.isOpen() && !link.mayEnd && !failing && random.nextInt(4) == 0) {
+      if (random.nextBoolean()) {
+        fill(link, side);
+      } else {
+        sendToWaiting(link, side, true);
       }
     }
   }
@@ -333,8 +351,15 @@ final class Schedule {
 
   /** The messages that were sent arrive, then the end is observed, and this side is closed. */
   private void expectEnd(Link link, int side, String end) {
-    Answer answer = programs.step(side, "free " + link.name + " all");
-    answer = programs.step(side, "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2));
+    programs.step(side, "free " + link.name + " all");
+    expectEnd(link, side, end, programs.step(side, waitForEnd(link)));
+  }
+
+  private static String waitForEnd(Link link) {
+    return "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2);
+  }
+
+  private void expectEnd(Link link, int side, String end, Answer answer) {
     expectMessages(link, side, answer);
     if (answer.exception() == null) {
       throw new AssertionError("the end was not observed");
@@ -373,6 +398,15 @@ final class Schedule {
     }
   }
 
+  /** Closes senders, and opens others, sometimes more than may be open at a time. */
+  private void replaceSenders(Link link, int side) {
+    closeSender(link, side);
+    for (int i = random.nextInt(4) == 0 ? MOST_LANES : 0; i > 0 && link.isOpen(); i--) {
+      newSender(link, side);
+      closeSender(link, side);
+    }
+  }
+
   private void closeSender(Link link, int side) {
     int index = openSender(link, side);
     Link.Queue queue = link.from[side].queues.get(index);
@@ -393,6 +427,19 @@ final class Schedule {
     if (link.isOver()) {
       links.remove(link);
     }
+  }
+
+  /** Sends the last messages, and closes, while the other side waits for more. */
+  private void closeToWaiting(Link link, int side) {
+    if (!link.isOpen() || link.mayEnd) {
+      return;
+    }
+    free(link, 1 - side, "all");
+    programs.begin(1 - side, waitForEnd(link));
+    send(link, side);
+    close(link, side);
+    Answer answer = programs.answer(1 - side, waitForEnd(link));
+    expectEnd(link, 1 - side, "ConnectionClosedException", answer);
   }
 
   private void kill(int side) {
