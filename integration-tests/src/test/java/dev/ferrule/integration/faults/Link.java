@@ -25,6 +25,7 @@ final class Link {
   static final class Direction {
     final List<Queue> queues = new ArrayList<>(List.of(new Queue()));
     int held;
+    int behind; // received while another one was held, for whose room a ring over RDMA waits
 
     /** Returns how many messages must arrive. */
     int sent() {
@@ -36,7 +37,9 @@ final class Link {
      * has staged, until it publishes, which another sender then lacks.
      */
     int inFlight() {
-      return held + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
+      return held
+          + behind
+          + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
     }
 
     /**
@@ -49,6 +52,7 @@ final class Link {
         ArrayDeque<String> next = queue.sent.isEmpty() ? queue.staged : queue.sent;
         if (!next.isEmpty() && Contents.describe(next.getFirst()).equals(description)) {
           next.removeFirst();
+          behind += held > 0 ? 1 : 0;
           return true;
         }
       }

@@ -380,7 +380,9 @@ final class Schedule {
   private void free(Link link, int side, String which) {
     Answer answer = programs.step(side, "free " + link.name + " " + which);
     answer.expectNothing();
-    link.from[1 - side].held -= answer.words().size();
+    Link.Direction direction = link.from[1 - side];
+    direction.held -= answer.words().size();
+    direction.behind = direction.held == 0 ? 0 : direction.behind;
   }
 
   private void newSender(Link link, int side) {
