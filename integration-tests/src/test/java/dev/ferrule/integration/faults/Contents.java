@@ -4,6 +4,7 @@ package dev.ferrule.integration.faults;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.CRC32;
 
@@ -27,9 +28,14 @@ final class Contents {
 
   /** Describes the slice at an offset, as in {@code 17:100}. */
   static String describe(String place) {
+    return describe(MemorySegment.ofArray(slice(place)));
+  }
+
+  /** Returns the bytes of the slice at an offset, as in {@code 17:100}. */
+  static byte[] slice(String place) {
     String[] words = place.split(":");
     int offset = Integer.parseInt(words[0]);
-    return describe(MemorySegment.ofArray(BYTES).asSlice(offset, Integer.parseInt(words[1])));
+    return Arrays.copyOfRange(BYTES, offset, offset + Integer.parseInt(words[1]));
   }
 
   /** Describes a message: its length and checksum. */

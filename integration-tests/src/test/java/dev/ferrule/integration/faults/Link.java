@@ -25,14 +25,21 @@ final class Link {
   static final class Direction {
     final List<Queue> queues = new ArrayList<>(List.of(new Queue()));
     int held;
+    int behind; // received while another one was held, for whose room a ring over RDMA waits
 
     /** Returns how many messages must arrive. */
     int sent() {
       return queues.stream().mapToInt(queue -> queue.sent.size()).sum();
     }
 
+    /**
+     * Returns how many messages may take room. Over RDMA a sender may reserve as much ahead as it
+     * has staged, until it publishes, which another sender then lacks.
+     */
     int inFlight() {
-      return held + queues.stream().mapToInt(q -> q.sent.size() + q.staged.size()).sum();
+      return held
+          + behind
+          + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
     }
 
     /**
@@ -45,6 +52,7 @@ final class Link {
         ArrayDeque<String> next = queue.sent.isEmpty() ? queue.staged : queue.sent;
         if (!next.isEmpty() && Contents.describe(next.getFirst()).equals(description)) {
           next.removeFirst();
+          behind += held > 0 ? 1 : 0;
           return true;
         }
       }
@@ -56,6 +64,7 @@ final class Link {
   final Environment.Variant variant;
   final boolean[] open = {true, true};
   final Direction[] from = {new Direction(), new Direction()};
+  final List<ExposedPiece> pieces = new ArrayList<>();
   boolean mayEnd; // at any time, by a fault
   @Nullable String end; // the exception at the side that is still open, when the other has ended
 

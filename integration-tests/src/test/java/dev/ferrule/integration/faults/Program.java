@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 public final class Program {
 
   /** How long a step waits for what must come. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** What a program uses. */
   interface ProviderAccess {
@@ -62,12 +62,25 @@ public final class Program {
     final Connection connection;
     final List<@Nullable Sender> senders = new ArrayList<>();
     final ArrayDeque<Held> held = new ArrayDeque<>();
-    @Nullable RegisteredMemory registered;
+    final RmaSteps rma;
+    private final MemorySegment contents;
+    private @Nullable RegisteredMemory registered;
     long last; // id of the first sender's last message
 
-    End(Connection connection) {
+    End(Connection connection, MemorySegment contents) {
       this.connection = connection;
+      this.contents = contents;
+      this.rma = new RmaSteps(connection, this::registered);
       senders.add(connection.sender());
+    }
+
+    RegisteredMemory registered() {
+      RegisteredMemory memory = registered;
+      if (memory == null) {
+        memory = connection.register(contents);
+        registered = memory;
+      }
+      return memory;
     }
 
     Sender sender(String index) {
@@ -153,13 +166,13 @@ public final class Program {
       case "connect" -> {
         ConnectionOptions options =
             ConnectionOptions.builder().payload(name.getBytes(StandardCharsets.UTF_8)).build();
-        ends.put(name, new End(provider.connect(URI.create(words[2]), options)));
+        ends.put(name, new End(provider.connect(URI.create(words[2]), options), contents));
       }
       case "accept" -> {
         Duration timeout = Duration.ofMillis(Long.parseLong(name));
         Connection accepted = requireNonNull(listener).accept(timeout);
         String peer = new String(accepted.peerPayload(), StandardCharsets.UTF_8);
-        ends.put(peer, new End(accepted));
+        ends.put(peer, new End(accepted, contents));
         say(peer);
       }
       case "faults" -> provider.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
@@ -212,8 +225,14 @@ public final class Program {
       case "free" -> free(end, words[2].equals("first"));
       case "close" -> {
         end.connection.close();
+        end.rma.expectClosed();
         ends.remove(words[1]);
       }
+      case "receiveAndInspect" -> {
+        awaitMessages(end, 1);
+        end.rma.perform(new String[] {"inspect", words[1], words[2]}, this::say);
+      }
+      case "expose", "unexpose", "inspect", "attach", "access" -> end.rma.perform(words, this::say);
       default -> throw new IllegalArgumentException(words[0]);
     }
   }
@@ -235,12 +254,9 @@ public final class Program {
             case "stage" -> sender.stage(contents, offset, length);
             case "claim" -> claim(sender, offset, length);
             case "gather" -> {
-              if (end.registered == null) {
-                end.registered = end.connection.register(contents);
-              }
               int header = length / 3;
               MemorySegment head = contents.asSlice(offset, header);
-              yield sender.sendAsync(head, end.registered, offset + header, length - header);
+              yield sender.sendAsync(head, end.registered(), offset + header, length - header);
             }
             default -> throw new IllegalArgumentException(words[3]);
           };

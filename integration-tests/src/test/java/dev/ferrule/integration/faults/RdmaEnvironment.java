@@ -21,7 +21,14 @@ import java.util.function.Function;
 final class RdmaEnvironment implements Environment {
 
   private static final List<String> CREATING =
-      List.of("regMr", "createCq", "createQp", "createCompChannel", "createSrq", "allocPd");
+      List.of(
+          "regMr",
+          "regMrIova",
+          "createCq",
+          "createQp",
+          "createCompChannel",
+          "createSrq",
+          "allocPd");
 
   private final ConnectionProvider provider;
   private final List<Variant> variants;

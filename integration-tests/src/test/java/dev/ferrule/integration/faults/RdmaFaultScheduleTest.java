@@ -29,6 +29,8 @@ class RdmaFaultScheduleTest {
   private static final List<Environment.Variant> MAGICRING =
       List.of(
           new Environment.Variant("?maxMessage=2KiB&ring=16KiB&peerTimeout=3s", 2000, 4),
+          new Environment.Variant(
+              "?maxMessage=2KiB&ring=16KiB&mapping=plain&peerTimeout=3s", 2000, 4),
           new Environment.Variant("?maxMessage=4KiB&wait=block&peerTimeout=3s", 4096, 6),
           new Environment.Variant(
               "?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=3s", 65_536, 4));

@@ -2,11 +2,10 @@
 package dev.ferrule.integration.faults;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.IntStream;
 
 /**
  * A random schedule of two programs, checked step by step against {@link Link}. {@code
@@ -21,7 +20,9 @@ final class Schedule {
 
   private static final int MOST_LINKS = 4;
   private static final int MOST_SENDERS = 3;
+  private static final int MOST_LANES = 8; // by default, in shared memory
   private static final int FILL = 600;
+  private static final int STREAM = 40;
   private static final int ACCEPT_MILLIS = 20;
   private static final int PATIENCE_MILLIS = 30_000;
   private static final String TIMEOUT = "OperationTimeoutException";
@@ -30,30 +31,18 @@ final class Schedule {
 
   private final Environment environment;
   private final Random random;
-  private final List<String> trail = new ArrayList<>();
+  private final Programs programs;
+  private final RemoteMemorySteps memory;
   private final List<Link> links = new ArrayList<>();
   private String address = "";
   private int names;
   private boolean failing; // calls of one of them
 
-  /** What a step answered. */
-  private record Answer(List<String> words, @Nullable String exception) {
-
-    static Answer of(String text) {
-      int end = text.indexOf(" !");
-      String said = end < 0 ? text : text.substring(0, end);
-      List<String> words = Arrays.stream(said.split(" ")).skip(1).toList();
-      return new Answer(words, end < 0 ? null : text.substring(end + 2));
-    }
-
-    boolean isException(String name) {
-      return exception != null && exception.startsWith(name + ":");
-    }
-  }
-
   Schedule(Environment environment, long seed) {
     this.environment = environment;
     this.random = new Random(seed);
+    this.programs = new Programs(environment);
+    this.memory = new RemoteMemorySteps(programs, random);
   }
 
   /** Runs an action for each seed; a failure names its own. */
@@ -75,41 +64,17 @@ final class Schedule {
         next();
       }
       finish();
-      expectNothing(step(SERVER, "unlisten"));
+      programs.step(SERVER, "unlisten").expectNothing();
       environment.expectNothingLeft();
     } catch (AssertionError | RuntimeException e) {
-      int from = Math.max(0, trail.size() - 80);
-      String last = String.join("\n", trail.subList(from, trail.size()));
-      throw new AssertionError(e.getMessage() + "\n" + last, e);
+      throw new AssertionError(e.getMessage() + "\n" + programs.trail(), e);
     }
   }
 
   private void listen() {
-    Answer answer = step(SERVER, "listen " + environment.listenAddress());
-    expectNothing(answer);
+    Answer answer = programs.step(SERVER, "listen " + environment.listenAddress());
+    answer.expectNothing();
     address = environment.connectAddress(answer.words().getFirst());
-  }
-
-  private Answer step(int side, String step) {
-    environment.host(side).begin(step);
-    return answer(side, step);
-  }
-
-  private Answer answer(int side, String step) {
-    String shown = step.length() > 200 ? step.substring(0, 200) + "…" : step;
-    trail.add((side == 0 ? "client " : "server ") + shown);
-    String text = environment.host(side).answer();
-    trail.add("  " + (text.length() > 600 ? text.substring(0, 600) + "…" : text));
-    if (text.startsWith("!")) {
-      throw new AssertionError("a program has ended");
-    }
-    return Answer.of(text);
-  }
-
-  private static void expectNothing(Answer answer) {
-    if (answer.exception() != null) {
-      throw new AssertionError("unexpected: " + answer.exception());
-    }
   }
 
   private void next() {
@@ -123,8 +88,12 @@ final class Schedule {
     if (!link.open[side]) {
       side = 1 - side;
     }
-    if (kind < 40) {
+    if (random.nextInt(6) == 0) {
+      memory.next(link, failing);
+    } else if (kind < 34) {
       send(link, side);
+    } else if (kind < 40) {
+      sendToWaiting(link, side, random.nextInt(3) == 0);
     } else if (kind < 66) {
       receive(link, side);
     } else if (kind < 76) {
@@ -132,13 +101,15 @@ final class Schedule {
     } else if (kind < 80) {
       newSender(link, side);
     } else if (kind < 82) {
-      closeSender(link, side);
+      replaceSenders(link, side);
     } else if (kind < 85) {
       fill(link, side);
     } else if (kind < 88) {
       awaitLast(link, side);
-    } else if (kind < 92) {
+    } else if (kind < 90) {
       close(link, side);
+    } else if (kind < 92) {
+      closeToWaiting(link, side);
     } else if (kind < 96) {
       withFaults(side);
     } else if (kind < 97) {
@@ -156,12 +127,12 @@ final class Schedule {
     Link link = new Link("c" + names++, variant);
     String faults = !failing ? "" : "&connectTimeout=300ms";
     String connect = "connect %s %s%s%s".formatted(link.name, address, variant.options(), faults);
-    environment.host(0).begin(connect);
+    programs.begin(0, connect);
     Answer accepted = accept(link);
     while (accepted.isException(TIMEOUT) && !environment.host(0).isDone()) {
       accepted = accept(link);
     }
-    Answer connected = answer(0, connect);
+    Answer connected = programs.answer(0, connect);
     // the listener has a client that is connected, unless it has failed to make its part of it
     int more = connected.exception() == null ? PATIENCE_MILLIS / ACCEPT_MILLIS : 1;
     while (accepted.isException(TIMEOUT) && more > 0) {
@@ -169,11 +140,11 @@ final class Schedule {
       more--;
     }
     if (!failing) {
-      expectNothing(accepted);
-      expectNothing(connected);
+      accepted.expectNothing();
+      connected.expectNothing();
     } else {
-      expectFailure(accepted);
-      expectFailure(connected);
+      accepted.expectFailure();
+      connected.expectFailure();
     }
     link.open[0] = connected.exception() == null;
     link.open[1] = accepted.exception() == null;
@@ -187,7 +158,7 @@ final class Schedule {
 
   /** Accepts a client; connections of earlier ones, which had given up, have ended. */
   private Answer accept(Link link) {
-    Answer accepted = step(SERVER, "accept " + ACCEPT_MILLIS);
+    Answer accepted = programs.step(SERVER, "accept " + ACCEPT_MILLIS);
     String name = accepted.words().isEmpty() ? link.name : accepted.words().getFirst();
     if (name.equals(link.name)) {
       return accepted;
@@ -196,17 +167,6 @@ final class Schedule {
     other.open[0] = false;
     expectEnd(other, SERVER, "");
     return accept(link);
-  }
-
-  /** A failure that faults may cause names itself. */
-  private static void expectFailure(Answer answer) {
-    String exception = answer.exception();
-    if (exception != null
-        && !exception.matches(
-            "(?s)(ResourceExhausted|ConnectionRefused|"
-                + "OperationTimeout|PeerLost|ConnectionClosed|Protocol|Ferrule|ProviderUnavailable)Exception: .{10,}")) {
-      throw new AssertionError("not a failure that a program expects: " + exception);
-    }
   }
 
   private String place(Link link, int index) {
@@ -225,8 +185,8 @@ final class Schedule {
 
   private int openSender(Link link, int side) {
     List<Link.Queue> queues = link.from[side].queues;
-    int index = random.nextInt(queues.size());
-    return queues.get(index).open ? index : 0;
+    int[] open = IntStream.range(0, queues.size()).filter(i -> queues.get(i).open).toArray();
+    return open[random.nextInt(open.length)];
   }
 
   private void send(Link link, int side) {
@@ -243,6 +203,31 @@ final class Schedule {
     if (random.nextBoolean()) {
       flush(link, side);
     }
+  }
+
+  /**
+   * Sends to a program that waits: a few messages, or more than there is room for at a time, so
+   * that both of them wait.
+   */
+  private void sendToWaiting(Link link, int side, boolean many) {
+    Link.Direction direction = link.from[side];
+    boolean moves = environment.returnsRoomAtOnce() || direction.inFlight() == direction.sent();
+    int most = link.variant.inFlight() - direction.inFlight();
+    if (!link.isOpen() || link.mayEnd || most <= 0 || !moves) {
+      return;
+    }
+    int count = many ? STREAM : Math.min(most, 1 + random.nextInt(3));
+    int index = openSender(link, side);
+    List<String> places = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      places.add(place(link, index));
+    }
+    String wait = "wait %s %d".formatted(link.name, direction.sent() + count);
+    programs.begin(1 - side, wait);
+    send(link, side, index, random.nextBoolean() ? "copy" : "gather", places, count);
+    Answer answer = programs.answer(1 - side, wait);
+    answer.expectNothing();
+    expectMessages(link, 1 - side, answer);
   }
 
   private void fill(Link link, int side) {
@@ -263,21 +248,22 @@ final class Schedule {
     Link.Queue queue = link.from[side].queues.get(index);
     boolean mayFail = !link.isOpen();
     Answer answer =
-        step(side, "send %s %d %s %s".formatted(link.name, index, way, String.join(" ", places)));
+        programs.step(
+            side, "send %s %d %s %s".formatted(link.name, index, way, String.join(" ", places)));
     if (!answer.words().equals(places.subList(0, answer.words().size()))) {
       throw new AssertionError("other messages were sent");
     }
     if (mayFail) {
-      expectEndOrNothing(link, answer);
+      answer.expectEndOrNothing(link);
       return; // there is no receiver
     }
     boolean registers = way.equals("gather") && failing;
     if (registers) {
-      expectFailure(answer);
+      answer.expectFailure();
     } else if (link.mayEnd) {
-      expectEndOrNothing(link, answer);
+      answer.expectEndOrNothing(link);
     } else {
-      expectNothing(answer);
+      answer.expectNothing();
     }
     boolean hasRoom = environment.returnsRoomAtOnce() || !way.equals("claim");
     if (answer.words().size() < least && answer.exception() == null && hasRoom) {
@@ -296,18 +282,9 @@ final class Schedule {
     List<Link.Queue> queues = link.from[side].queues;
     for (int i = 0; i < queues.size(); i++) {
       if (!queues.get(i).staged.isEmpty()) {
-        expectEndOrNothing(link, step(side, "flush " + link.name + " " + i));
+        programs.step(side, "flush " + link.name + " " + i).expectEndOrNothing(link);
         queues.get(i).publish();
       }
-    }
-  }
-
-  /** An operation of a connection whose other side has ended may observe that. */
-  private static void expectEndOrNothing(Link link, Answer answer) {
-    if (link.mayEnd) {
-      expectFailure(answer);
-    } else if (answer.exception() != null && (link.end == null || !answer.isException(link.end))) {
-      throw new AssertionError("expected " + link.end + ", not " + answer.exception());
     }
   }
 
@@ -325,15 +302,17 @@ final class Schedule {
     boolean await = !take && random.nextInt(3) == 0 && link.isOpen();
     int most = await ? Math.min(direction.sent(), 5) : 1 + random.nextInt(8);
     if (take) {
-      most = Math.min(most, link.variant.inFlight() - 1 - direction.held);
+      most =
+          Math.min(random.nextBoolean() ? 1 : most, link.variant.inFlight() - 1 - direction.held);
     }
     if (most > 0) {
       String way = take ? "take" : await ? "wait" : "poll";
-      Answer answer = step(side, "%s %s %d".formatted(way, link.name, most));
-      expectEndOrNothing(link, answer);
+      Answer answer = programs.step(side, "%s %s %d".formatted(way, link.name, most));
+      answer.expectEndOrNothing(link);
       expectMessages(link, side, answer);
       if (take && answer.exception() == null) {
         direction.held += answer.words().size();
+        passHeld(link, 1 - side);
       }
       if (answer.exception() != null && direction.sent() > 0 && !link.mayEnd) {
         throw new AssertionError("messages were lost: " + direction.sent());
@@ -341,11 +320,23 @@ final class Schedule {
     }
   }
 
+  /** Sends so much that it would overwrite what the other side holds. */
+  private void passHeld(Link link, int side) {
+    boolean moves = environment.returnsRoomAtOnce(); // a ring over RDMA waits for what is held
+    if (moves && link.isOpen() && !link.mayEnd && !failing && random.nextInt(4) == 0) {
+      if (random.nextBoolean()) {
+        fill(link, side);
+      } else {
+        sendToWaiting(link, side, true);
+      }
+    }
+  }
+
   /** An interrupted wait ends, with or without a message. */
   private void interrupt(Link link, int side) {
-    Answer answer = step(side, "interrupt " + link.name);
+    Answer answer = programs.step(side, "interrupt " + link.name);
     if (!answer.isException("OperationInterruptedException")) {
-      expectEndOrNothing(link, answer);
+      answer.expectEndOrNothing(link);
     }
     expectMessages(link, side, answer);
   }
@@ -360,38 +351,48 @@ final class Schedule {
 
   /** The messages that were sent arrive, then the end is observed, and this side is closed. */
   private void expectEnd(Link link, int side, String end) {
-    Answer answer = step(side, "free " + link.name + " all");
-    answer = step(side, "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2));
+    programs.step(side, "free " + link.name + " all");
+    expectEnd(link, side, end, programs.step(side, waitForEnd(link)));
+  }
+
+  private static String waitForEnd(Link link) {
+    return "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2);
+  }
+
+  private void expectEnd(Link link, int side, String end, Answer answer) {
     expectMessages(link, side, answer);
     if (answer.exception() == null) {
       throw new AssertionError("the end was not observed");
     }
     String expected = end.isEmpty() ? "(PeerLost|ConnectionClosed)Exception" : end;
     if (link.mayEnd) {
-      expectFailure(answer);
-    } else if (!answer.exception().matches("(?s)" + expected + ": .*")) {
-      throw new AssertionError("expected " + expected + ", not " + answer.exception());
+      answer.expectFailure();
+    } else {
+      answer.expectException(expected);
     }
     if (link.from[1 - side].sent() > 0 && !link.mayEnd) {
       throw new AssertionError("messages were lost: " + link.from[1 - side].sent());
     }
+    memory.expectEnded(link, side, expected);
     close(link, side);
   }
 
   private void free(Link link, int side, String which) {
-    Answer answer = step(side, "free " + link.name + " " + which);
-    expectNothing(answer);
-    link.from[1 - side].held -= answer.words().size();
+    Answer answer = programs.step(side, "free " + link.name + " " + which);
+    answer.expectNothing();
+    Link.Direction direction = link.from[1 - side];
+    direction.held -= answer.words().size();
+    direction.behind = direction.held == 0 ? 0 : direction.behind;
   }
 
   private void newSender(Link link, int side) {
     List<Link.Queue> queues = link.from[side].queues;
-    if (queues.size() < MOST_SENDERS) {
-      Answer answer = step(side, "newSender " + link.name);
+    if (queues.stream().filter(queue -> queue.open).count() < MOST_SENDERS) {
+      Answer answer = programs.step(side, "newSender " + link.name);
       if (failing) {
-        expectFailure(answer);
+        answer.expectFailure();
       } else {
-        expectEndOrNothing(link, answer);
+        answer.expectEndOrNothing(link);
       }
       if (answer.exception() == null) {
         queues.add(new Link.Queue());
@@ -399,33 +400,68 @@ final class Schedule {
     }
   }
 
+  /** Closes senders, and opens others, sometimes more than may be open at a time. */
+  private void replaceSenders(Link link, int side) {
+    closeSender(link, side);
+    for (int i = random.nextInt(4) == 0 ? MOST_LANES : 0; i > 0 && link.isOpen(); i--) {
+      newSender(link, side);
+      closeSender(link, side);
+    }
+  }
+
   private void closeSender(Link link, int side) {
     int index = openSender(link, side);
     Link.Queue queue = link.from[side].queues.get(index);
     if (index > 0 && queue.staged.isEmpty()) {
-      expectNothing(step(side, "closeSender " + link.name + " " + index));
+      programs.step(side, "closeSender " + link.name + " " + index).expectNothing();
       queue.open = false;
     }
   }
 
   private void awaitLast(Link link, int side) {
     flush(link, side);
-    expectEndOrNothing(link, step(side, "await " + link.name));
+    programs.step(side, "await " + link.name).expectEndOrNothing(link);
   }
 
   private void close(Link link, int side) {
-    expectNothing(step(side, "close " + link.name));
+    programs.step(side, "close " + link.name).expectNothing();
     link.end(side, "ConnectionClosedException");
     if (link.isOver()) {
       links.remove(link);
     }
   }
 
-  private void kill(int side) {
-    if (!environment.replace(side)) {
+  /** Sends the last messages, and closes, while the other side waits for more. */
+  private void closeToWaiting(Link link, int side) {
+    if (!link.isOpen() || link.mayEnd) {
       return;
     }
-    trail.add((side == 0 ? "client" : "server") + " is killed");
+    free(link, 1 - side, "all");
+    programs.begin(1 - side, waitForEnd(link));
+    send(link, side);
+    close(link, side);
+    Answer answer = programs.answer(1 - side, waitForEnd(link));
+    expectEnd(link, 1 - side, "ConnectionClosedException", answer);
+  }
+
+  private void kill(int side) {
+    Link accessed = links.get(random.nextInt(links.size()));
+    int accessor = random.nextInt(2);
+    String access = memory.beginWrites(accessed, accessor);
+    boolean killed = environment.replace(side);
+    if (killed) {
+      endLinks(side);
+    }
+    if (access != null && !(killed && accessor == side)) {
+      programs.answer(accessor, access).expectEndOrNothing(accessed);
+    }
+    if (killed && side == SERVER) {
+      listen();
+    }
+  }
+
+  private void endLinks(int side) {
+    programs.note(Programs.name(side) + " is killed");
     for (Link link : List.copyOf(links)) {
       if (link.open[side]) {
         link.end(side, "PeerLostException");
@@ -434,20 +470,20 @@ final class Schedule {
         }
       }
     }
-    if (side == SERVER) {
-      listen();
-    }
   }
 
   /** Each connection that exists may end at any time from now on. */
   private void disturb() {
-    trail.add("a disturbance");
+    programs.note("a disturbance");
     if (environment.disturb(random)) {
       links.forEach(link -> link.mayEnd = true);
       for (int i = 0; i < 5; i++) {
         Link link = links.get(random.nextInt(links.size()));
         int side = link.open[0] ? 0 : 1;
         send(link, side);
+        if (random.nextBoolean()) {
+          memory.next(link, failing);
+        }
         receive(link, link.isOpen() ? 1 - side : side);
         if (links.isEmpty()) {
           break; // it was closed when its end was observed
@@ -460,7 +496,7 @@ final class Schedule {
   /** Connections that exist, and those of later, are not affected. */
   private void withFaults(int side) {
     int percent = random.nextInt(4) == 0 ? 50 : 5;
-    expectNothing(step(side, "faults %d %d".formatted(random.nextLong(), percent)));
+    programs.step(side, "faults %d %d".formatted(random.nextLong(), percent)).expectNothing();
     failing = true;
     for (int i = random.nextInt(3); i >= 0; i--) {
       if (links.size() < MOST_LINKS + 1) {
@@ -472,23 +508,25 @@ final class Schedule {
           newSender(link, side);
           send(link, side);
           receive(link, 1 - side);
+          memory.next(link, failing);
         }
       }
     }
     failing = false;
-    expectNothing(step(side, "repair"));
+    programs.step(side, "repair").expectNothing();
   }
 
   private void whileStopped(int side) {
-    trail.add((side == 0 ? "client" : "server") + " is stopped");
+    programs.note(Programs.name(side) + " is stopped");
     environment.host(side).stop();
     for (Link link : links) {
       if (link.isOpen()) {
         send(link, 1 - side);
         free(link, 1 - side, "all");
+        memory.whileStopped(link, side);
       }
     }
-    trail.add("it goes on");
+    programs.note("it goes on");
     environment.host(side).resume();
   }
 
@@ -501,8 +539,8 @@ final class Schedule {
           flush(link, side);
           free(link, 1 - side, "all");
           int count = link.from[side].sent();
-          Answer answer = step(1 - side, "wait %s %d".formatted(link.name, count));
-          expectEndOrNothing(link, answer);
+          Answer answer = programs.step(1 - side, "wait %s %d".formatted(link.name, count));
+          answer.expectEndOrNothing(link);
           expectMessages(link, 1 - side, answer);
         }
         close(link, first);

@@ -15,10 +15,10 @@ final class SmEnvironment implements Environment {
 
   private static final List<Variant> VARIANTS =
       List.of(
-          new Variant("?maxMessage=4KiB&ring=64KiB", 2000, 12),
+          new Variant("?maxMessage=4KiB&ring=64KiB&lanes=2", 2000, 12),
           new Variant("?maxMessage=4KiB&ring=64KiB&wait=block", 4096, 8),
           new Variant("?maxMessage=64KiB&ring=64KiB&buffer=256KiB&wait=block", 40_000, 3),
-          new Variant("?maxMessage=1KiB&ring=8KiB", 700, 6),
+          new Variant("?maxMessage=1KiB&ring=8KiB&lanes=2&rma=mmap&rmaBuffer=16KiB", 700, 6),
           new Variant("?maxMessage=64KiB&wait=spin", 65_536, 2));
 
   private final Path directory;
