@@ -17,17 +17,26 @@ class SharedRegistrationInterleavingTest {
   private static final MemorySegment MEMORY = Arena.ofAuto().allocate(64);
 
   private static class Use extends MemoryUse {
-    volatile boolean busy;
+    private boolean busy; // under the monitor
     volatile int releases;
 
     Use(SharedRegistration memory, Lifecycle life) {
       super(memory, life);
     }
 
+    synchronized void setBusy(boolean now) {
+      busy = now;
+      notifyAll();
+    }
+
     @Override
-    protected boolean awaitUnused(long start) {
-      while (busy) {
-        Thread.yield();
+    protected synchronized boolean awaitUnused(long start) {
+      try {
+        while (busy) {
+          wait(); // spinning would take many steps
+        }
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
       }
       return true;
     }
@@ -68,12 +77,12 @@ class SharedRegistrationInterleavingTest {
         public void run() {
           try {
             Use use = uses.find(memory).use();
-            use.busy = true;
+            use.setBusy(true);
             try {
               use.checkOpen();
               Interleavings.check(use.releases == 0, "the memory is sent after its release");
             } finally {
-              use.busy = false;
+              use.setBusy(false);
             }
           } catch (IllegalStateException | FerruleException e) {
             // the memory or the connection is closed
@@ -147,7 +156,8 @@ class SharedRegistrationInterleavingTest {
     Interleavings.explore(() -> {
       Peer peer = new Peer();
       RegisteredMemory memory = peer.uses.register(MEMORY);
-      Interleavings.runAll(peer.closing(), closing(memory));
+      Lifecycle.Closing ignored = peer.life.close();
+      Interleavings.runAll(peer.endingUses(), closing(memory));
       peer.expectAllReleased();
     });
   }
