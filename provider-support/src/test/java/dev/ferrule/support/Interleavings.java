@@ -21,8 +21,8 @@ public final class Interleavings {
   private Interleavings() {}
 
   /**
-   * Runs a scenario in many interleavings. Fails if it throws in one of them, or if its threads
-   * wait for each other.
+   * Runs a scenario in many interleavings. Fails if it throws in one of them, if its threads wait
+   * for each other, or if one interleaving takes Lincheck longer than 30 s.
    *
    * @param scenario creates all objects that its threads share; run by the first of the threads
    */
