@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class Interleavings {
 
   private static final int INTERLEAVINGS =
-      Integer.getInteger("ferrule.lincheck.interleavings", 200);
+      Integer.getInteger("ferrule.lincheck.interleavings", 500);
 
   private Interleavings() {}
 
