@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import org.jetbrains.lincheck.Lincheck;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Explores the interleavings of the threads of a scenario by Lincheck, the same ones in each run.
+ * Memory is sequentially consistent there.
+ *
+ * <p>Lincheck does not see which objects a lambda expression captures, and does not interleave
+ * accesses to what is shared only by them. A scenario therefore uses anonymous classes. It permits
+ * LockSupport.park to return spuriously, so a lost wake-up is found only if the thread waits by
+ * {@link Permit}.
+ */
+public final class Interleavings {
+
+  private static final int INTERLEAVINGS =
+      Integer.getInteger("ferrule.lincheck.interleavings", 500);
+
+  private Interleavings() {}
+
+  /**
+   * Runs a scenario in many interleavings. Fails if it throws in one of them, if its threads wait
+   * for each other, or if one interleaving takes Lincheck longer than 30 s.
+   *
+   * @param scenario creates all objects that its threads share; run by the first of the threads
+   */
+  public static void explore(Runnable scenario) {
+    Lincheck.runConcurrentTest(INTERLEAVINGS, scenario);
+  }
+
+  /** What one of the threads does. Not an interface, so that no lambda expression implements it. */
+  public abstract static class Steps {
+
+    /** Creates steps. */
+    protected Steps() {}
+
+    /**
+     * Does the steps.
+     *
+     * @throws InterruptedException never
+     */
+    public abstract void run() throws InterruptedException;
+  }
+
+  private static final class Runner extends Thread {
+    private final Steps steps;
+    private @Nullable Throwable failure;
+
+    Runner(Steps steps) {
+      this.steps = steps;
+    }
+
+    @Override
+    public void run() {
+      try {
+        steps.run();
+      } catch (Throwable e) { // Lincheck ignores what ends a thread
+        failure = e;
+      }
+    }
+  }
+
+  /**
+   * Runs steps in a thread each, and waits for their end. Throws if one of them throws.
+   *
+   * @param first run by the current thread
+   * @param others run by further ones
+   */
+  public static void runAll(Steps first, Steps... others) {
+    Runner[] threads = new Runner[others.length];
+    for (int i = 0; i < others.length; i++) {
+      threads[i] = new Runner(others[i]);
+      threads[i].start();
+    }
+    try {
+      first.run();
+      for (Thread thread : threads) { // Lincheck does not know the join of a subclass
+        thread.join();
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    for (Runner thread : threads) {
+      if (thread.failure != null) {
+        throw new AssertionError(thread.failure);
+      }
+    }
+  }
+
+  /**
+   * Fails a scenario.
+   *
+   * @param condition what must be true
+   * @param message what is wrong otherwise
+   */
+  public static void check(boolean condition, String message) {
+    if (!condition) {
+      throw new AssertionError(message);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+/** A permit to continue, as that of a parked thread, but without spurious wake-ups. */
+final class Permit {
+
+  private boolean available;
+
+  /** Waits for the permit, and takes it. */
+  synchronized void take() {
+    while (!available) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+    available = false;
+  }
+
+  /** Makes the permit available. */
+  synchronized void give() {
+    available = true;
+    notifyAll();
+  }
+}
