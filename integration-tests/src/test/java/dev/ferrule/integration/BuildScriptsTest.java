@@ -291,6 +291,73 @@ class BuildScriptsTest {
         .endsWith("6 passed, 0 failed, 0 skipped\n");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "--seeds 0, not a number from 1 on",
+    "--seeds all, not a number from 1 on",
+    "--seeds 5 --only models, leave out --only",
+    "--only models --seeds 5, leave out --only",
+    "--tests x --seeds 5, leave out --only"
+  })
+  void seedsThatWouldNotRunAreRefused(String options, String reason) throws Exception {
+    List<String> command = new ArrayList<>(List.of("./test"));
+    command.addAll(List.of(options.split(" ")));
+    Ended ended = run(command.toArray(String[]::new));
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).contains(reason);
+  }
+
+  /** Runs the checks of a model, with a model checker that prints something. */
+  private Ended runCheck(String check, String printed) throws Exception {
+    Path models = Files.createDirectories(root.resolve("models"));
+    Files.copy(CHECKOUT.resolve("models/check"), models.resolve("check"));
+    Files.writeString(
+        models.resolve("m.pml"), "/*\n * " + check + "\n */\n#ifndef N\nltl ends { <> done }\n");
+    Files.writeString(folder.resolve("printed"), printed.replace(';', '\n') + "\n");
+    program("bin/spin", "");
+    program("bin/gcc", "printf '#!/bin/sh\\ncat \"$HOME/printed\"\\n' >pan; chmod +x pan");
+    return run("models/check");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "prove safety N=1 | 0 | State-vector 20 byte; errors: 0; 7 states, stored",
+        "prove ends | 0 | State-vector 20 byte; errors: 0; 7 states, stored",
+        "prove safety | 1 | pan:1: assertion violated (a) (at depth 3); errors: 1; 7 states, stored",
+        "prove safety | 1 | pan: reached -DMEMLIM bound; Warning: Search not completed; errors: 0;"
+            + " 7 states, stored",
+        "prove safety | 1 | error: max search depth too small; errors: 0; 7 states, stored",
+        "prove safety | 1 | errors: 0",
+        "prove safety | 1 | syntax error",
+        "refute ends: acceptance cycle | 0 | pan:1: acceptance cycle (at depth 3); errors: 1",
+        "refute safety: assertion violated | 1 | errors: 0; 7 states, stored",
+        "refute safety: invalid end state | 1 | pan:1: assertion violated (a); errors: 1",
+        "refute safety | 1 | pan:1: assertion violated (a); errors: 1"
+      })
+  void aModelPassesIfTheWholeSearchEndsAsExpected(String check, int exitCode, String printed)
+      throws Exception {
+    Ended ended = runCheck(check, printed);
+    assertThat(ended.exitCode()).as("%s", ended).isEqualTo(exitCode);
+    assertThat(ended.out()).endsWith(exitCode + " checks failed\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "prove end, no formula end",
+    "prove safety M=1, unknown M",
+    "prove  safety, malformed",
+    "Prove safety, malformed",
+    "prove safety N=x, malformed",
+    "proves safety, lists no check"
+  })
+  void aCheckThatCannotBeRunAsItIsWrittenIsRefused(String check, String reason) throws Exception {
+    Ended ended = runCheck(check, "errors: 0; 7 states, stored");
+    assertThat(ended.exitCode()).as("%s", ended).isEqualTo(2);
+    assertThat(ended.err()).contains(reason);
+  }
+
   @Test
   void aPartThatFailsWithoutAFailedTestIsNamed() throws Exception {
     mavenReports("");
