@@ -30,6 +30,16 @@ public final class Interleavings {
     Lincheck.runConcurrentTest(INTERLEAVINGS, scenario);
   }
 
+  /**
+   * Runs a scenario as {@link #explore} does, in fewer interleavings, as each takes longer.
+   *
+   * @param share the share of the interleavings is one in this many
+   * @param scenario creates all objects that its threads share; run by the first of the threads
+   */
+  public static void exploreShare(int share, Runnable scenario) {
+    Lincheck.runConcurrentTest(INTERLEAVINGS / share, scenario);
+  }
+
   /** What one of the threads does. Not an interface, so that no lambda expression implements it. */
   public abstract static class Steps {
 

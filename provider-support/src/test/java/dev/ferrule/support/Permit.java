@@ -2,12 +2,15 @@
 package dev.ferrule.support;
 
 /** A permit to continue, as that of a parked thread, but without spurious wake-ups. */
-final class Permit {
+public final class Permit {
 
   private boolean available;
 
+  /** Creates a permit that is not available. */
+  public Permit() {}
+
   /** Waits for the permit, and takes it. */
-  synchronized void take() {
+  public synchronized void take() {
     while (!available) {
       try {
         wait();
@@ -19,7 +22,7 @@ final class Permit {
   }
 
   /** Makes the permit available. */
-  synchronized void give() {
+  public synchronized void give() {
     available = true;
     notifyAll();
   }

@@ -153,9 +153,12 @@ public final class ScriptedDevice {
   public ScriptedDevice() {
     ibv_mr.lkey(region, LOCAL_KEY);
     ibv_mr.rkey(region, REMOTE_KEY);
-    VerbsCalls verbs = proxy(VerbsCalls.class);
-    context =
-        VerbsLibrary.of(verbs, proxy(CmCalls.class)).context(ibv_context.allocate(arena).address());
+    context = context(proxy(VerbsCalls.class));
+  }
+
+  private VerbsContext context(VerbsCalls verbs) {
+    return VerbsLibrary.of(verbs, proxy(CmCalls.class))
+        .context(ibv_context.allocate(arena).address());
   }
 
   private <T> T proxy(Class<T> type) {
@@ -215,6 +218,11 @@ public final class ScriptedDevice {
     completions.put(queue.address(), new ConcurrentLinkedQueue<>());
     polled.put(queue.address(), new AtomicBoolean());
     return queue;
+  }
+
+  /** Creates a completion queue that calls the functions of a test. */
+  public CompletionQueue completionQueue(VerbsCalls calls) {
+    return context(calls).createCompletionQueue(64, null, 0);
   }
 
   public SharedReceiveQueue sharedReceiveQueue() {
