@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.support;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.jetbrains.lincheck.Lincheck;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +21,12 @@ public final class Interleavings {
   private static final int INTERLEAVINGS =
       Integer.getInteger("ferrule.lincheck.interleavings", 500);
 
+  /** The smallest scenario has a few more. Lincheck may end much earlier without a reason. */
+  private static final int LEAST = 30;
+
+  /** The runs of the scenario, in native memory, which Lincheck does not restore. */
+  private static final MemorySegment EXPLORED = Arena.global().allocate(ValueLayout.JAVA_INT);
+
   private Interleavings() {}
 
   /**
@@ -27,7 +36,7 @@ public final class Interleavings {
    * @param scenario creates all objects that its threads share; run by the first of the threads
    */
   public static void explore(Runnable scenario) {
-    Lincheck.runConcurrentTest(INTERLEAVINGS, scenario);
+    exploreShare(1, scenario);
   }
 
   /**
@@ -37,7 +46,17 @@ public final class Interleavings {
    * @param scenario creates all objects that its threads share; run by the first of the threads
    */
   public static void exploreShare(int share, Runnable scenario) {
-    Lincheck.runConcurrentTest(INTERLEAVINGS / share, scenario);
+    EXPLORED.set(ValueLayout.JAVA_INT, 0, 0);
+    Lincheck.runConcurrentTest(
+        INTERLEAVINGS / share,
+        () -> {
+          EXPLORED.set(ValueLayout.JAVA_INT, 0, EXPLORED.get(ValueLayout.JAVA_INT, 0) + 1);
+          scenario.run();
+        });
+    int explored = EXPLORED.get(ValueLayout.JAVA_INT, 0);
+    if (explored < Math.min(LEAST, INTERLEAVINGS / share)) {
+      throw new AssertionError("interleavings explored: " + explored);
+    }
   }
 
   /** What one of the threads does. Not an interface, so that no lambda expression implements it. */

@@ -32,7 +32,7 @@ class ReceiveMultiplexerInterleavingTest {
   /** The shares of the interleavings. A scenario creates many objects, which takes long. */
   private static final int QUEUE_SHARE = 2;
 
-  private static final int LIST_SHARE = 4;
+  private static final int LIST_SHARE = 8;
 
   /** Creates the native objects. No scenario changes them; it creates all others itself. */
   private static final ScriptedDevice RESOURCES = new ScriptedDevice();
