@@ -6,7 +6,9 @@
  * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sayGoodbye) and Channel.afterPoll.
  *
  * Two sides. Each sends, or waits for room; its program receives and frees, or stops receiving at any time (STOPS);
- * CLOSERS of them close at any time.
+ * CLOSERS of them close at any time. With GIVES_UP a program may find no room without waiting for it (tryClaim, or a timeout),
+ * and may stop sending unless it waits, also when it is woken. Otherwise it never gives up, so that its next WANT always
+ * carries what it owes.
  *
  * Proved: a receive is posted for each message, acknowledgment, WANT and GOODBYE, so no device answers RNR. At rest all of
  * them have been received, and a side waits for room only if the peer's program has messages to free, and everything freed
@@ -33,6 +35,7 @@
  * prove safety WINDOW=1 BATCH=3 CLOSERS=1
  * prove safety SIMPLEX=1 WINDOW=3 STOPS=1 CLOSERS=2
  * prove safety WINDOW=1 CLOSERS=1 MORE=1 USE_FIRST=1
+ * prove safety BATCH=1 GIVES_UP=1
  * prove unblocked BATCH=1
  * prove quiet ONLY_SEND=1
  * Too few receives:
@@ -47,6 +50,9 @@
  * refute safety NO_WANT=1: assertion violated
  * refute safety IGNORE_WANT=1: assertion violated
  * refute safety NO_CONFIRMATION=1: assertion violated
+ * refute unblocked BATCH=1 IGNORE_WANT=1: acceptance cycle
+ * A control message that acknowledges nothing forgets the peer's WANT; only a program that gives up shows it:
+ * refute safety BATCH=1 GIVES_UP=1 FORGET_WANT=1: assertion violated
  * WANTs without an acknowledgment since the last one, each of which confirms one of the other side, for ever:
  * refute quiet ONLY_SEND=1 WANT_AT_ONCE=1: acceptance cycle
  */
@@ -100,10 +106,14 @@ inline post(type, messages, confirmed) {
 
 /* RingSends.prepare, RingMessages.acknowledge */
 inline control(type) {
+#ifdef FORGET_WANT
+  me.wanted = 0;
+#else
   if
   :: me.freed > 0 -> me.wanted = 0
   :: else
   fi;
+#endif
 #ifdef NO_CONFIRMATION
   if
   :: type == ACK -> post(type, me.freed, 0)
@@ -144,8 +154,14 @@ end_sender:
       if
       :: me.unacked < WINDOW -> me.waiting = 0; me.unacked++; post(MESSAGE, 0, 0)
       :: me.unacked > 0 -> me.lacksSpace = 1; me.waiting = 1; sendReport()
+#ifdef GIVES_UP
+      :: me.unacked > 0 -> me.lacksSpace = 1; me.waiting = 0; sendReport()
+#endif
       fi
     }
+#ifdef GIVES_UP
+  :: atomic { !me.waiting || me.woken -> me.waiting = 0; me.woken = 0; break }
+#endif
   od
 }
 

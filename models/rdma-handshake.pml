@@ -13,6 +13,9 @@
  * Bounds: one client, whose confirmation or notice of the end is lost once, and a listener that may close; or two clients,
  * two accepting threads, and no losses. One place (MAX_CONFIRMING); each client makes one request.
  *
+ * One step: what is done under a lock; a call of the connection manager with the event that it causes; what closing does
+ * with the connection's resources.
+ *
  * The connection manager's events of an id arrive in order; it repeats what the network loses, so that a loss here is one
  * of all repetitions: the server then sees UNREACHABLE, a client only its probes. Time is abstract: a timeout may be over
  * at any moment. Left out: resolution of addresses, hellos and versions, backlog, lack of resources other than a client's
@@ -25,6 +28,8 @@
  * refute safety NO_PROBE=1: assertion violated
  * refute safety NO_CLAIM=1: assertion violated
  * refute safety NO_CLOSED_CHECK=1: assertion violated
+ * refute ends LISTENER_CLOSES=0 NO_PROBE=1: acceptance cycle
+ * refute ends LISTENER_CLOSES=0 IGNORE_GIVE_UP=1: acceptance cycle
  * refute safety CLIENTS=2 THREADS=2 LISTENER_CLOSES=0 CM_LOSSES=0 STRICT_LIMIT=1: assertion violated
  */
 

@@ -48,6 +48,7 @@
  * refute safety WINDOW=2 REPORT_FIRST CLOSE: assertion violated
  * A report takes a credit, as a message does: both sides use their last credit for messages, and none can report more:
  * refute safety WINDOW=1 TAKES_CREDIT: assertion violated
+ * refute received WINDOW=1 TAKES_CREDIT: acceptance cycle
  * The numbers are those of the claim, and lost when it is aborted: the peer waits for them for ever:
  * refute safety WINDOW=1 AT_CLAIM: assertion violated
  * A single credit is too little for a report:

@@ -13,6 +13,8 @@
  * the flag is set if and only if the receiver sleeps. For 2 messages, a FIFO of 2 headers, reads of 2, and a header of
  * another connection; with an interrupt for 2 messages, with a close for 1 and 2 such headers. A wake-up is not lost in a
  * FIFO with room for less than a read either; the peer's CLOSED may be, which a keepalive finds later, if there are any.
+ * One step: a write to the FIFO, a read of up to BATCH headers from it, publishing a message, an exchange of the flag or of
+ * what is owed.
  * Left out: several senders (sm-sleep.pml); keepalives, any of which would also wake the receiver; fragments; the peer's
  * death, which epoll reports; SmListenerReceiver, a Waiter.Condition like this one over several flags.
  *
@@ -27,6 +29,7 @@
  * refute safety SLEEPER_LATE=1: assertion violated
  * refute safety CLOSE=1 ROOM=1 MESSAGES=1: assertion violated
  * refute safety NO_DOUBT=1 CLOSE=1 MESSAGES=1: assertion violated
+ * refute ended NO_DOUBT=1 CLOSE=1 MESSAGES=1: acceptance cycle
  */
 
 #ifndef MESSAGES

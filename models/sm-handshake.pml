@@ -33,6 +33,7 @@
  * prove ends ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0
  * prove answered ATTEMPTS=1 FAULTS=1 NO_TIMEOUT=1
  * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0 FIFO_LATE=1: assertion violated
+ * refute ends ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0 FIFO_LATE=1: acceptance cycle
  * refute safety ATTEMPTS=1 SERVER_DEATHS=1 REPEATS=0 NO_READER_CHECK=1: assertion violated
  * refute safety ATTEMPTS=2 REUSE=1 REPEATS=0: assertion violated
  * refute safety ATTEMPTS=2 REUSE=1 NO_REJECT=1 NO_GENERATION=1 REPEATS=0: assertion violated

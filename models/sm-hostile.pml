@@ -11,6 +11,8 @@
  * every run each poll and each receive returns (returns), with messages, without, or with a CorruptRingException, after which
  * the ring is not used.
  *
+ * One step: the loads of one header. There is no other process: what the sender does is what the loads yield.
+ *
  * Bounds: a ring of R = 16 units with headers of HEADER = 2 units, so that lengths and sizes need not be aligned; LINES payload
  * lines of 2 units. Numbers of messages are unbounded: positions are counted from the last poll, modulo R.
  *

@@ -12,6 +12,9 @@
  * Bounds: 2 threads, each of which opens a sender, sends 2 messages (1 in what is refuted) and closes it, in 2 lanes; one message
  * in the first ring. One allocation of a lane may fail. 3 threads with a message each were explored once (7.1 million states).
  *
+ * One step: the loads of mayHaveNext, which is evaluated again whenever one of them changes; a step without a shared word with
+ * the one before it.
+ *
  * Left out: what is inside a ring (sm-ring): a publish is one store at the next place of a ring with enough room; sleeping and
  * waking (sm-sleep): the receiver waits for mayHaveNext or the end; a send that overlaps with the close, whose message may be
  * lost. The stores are releases or atomic, the loads acquire or volatile, so each process takes its steps in order.
@@ -24,6 +27,9 @@
  * refute safety NO_SECOND_LOOK=1: assertion violated
  * refute safety OLD_LANES=1: assertion violated
  * refute safety NOT_MARKED=1: assertion violated
+ * The end does not wake the receiver; or a sender keeps its lane, so that the next one waits for ever, and the close for it:
+ * refute reported NO_WAKE=1: acceptance cycle
+ * refute reported NO_GIVE_BACK=1: acceptance cycle
  */
 #ifndef SENDERS
 #define SENDERS 2
@@ -72,7 +78,11 @@ again:
   if
   :: producers[lane]
   :: !producers[lane] && !allocationFailed -> /* giveLaneBack; the program tries again */
+#ifdef NO_GIVE_BACK
+    d_step { allocationFailed = 1; users[lane]--; lane = 0 }
+#else
     d_step { allocationFailed = 1; users[lane]--; owned = owned & ~(1 << lane); lane = 0 }
+#endif
     goto again
   :: !producers[lane] ->
 #ifndef NOT_MARKED
@@ -90,7 +100,7 @@ again:
     atomic { tail[lane] = at + 1; at = 0; sent++; returned++ }
   :: sent == MESSAGES -> break
   od;
-#ifndef GIVE_BACK_FIRST
+#if !defined(GIVE_BACK_FIRST) && !defined(NO_GIVE_BACK)
   atomic { users[lane]--; owned = owned & ~(1 << lane) } /* giveBack */
 #endif
 }
@@ -144,7 +154,11 @@ proctype Receiver() {
   byte found, rest, lanes_now, received, next[SENDERS + 1];
   bit ended, looks;
   do
+#ifdef NO_WAKE
+  :: MAY_HAVE_NEXT || looks < 1 ->
+#else
   :: MAY_HAVE_NEXT || hasEnded || looks < 1 ->
+#endif
     d_step {
       if
       :: MAY_HAVE_NEXT || hasEnded

@@ -15,6 +15,9 @@
  * Bounds: N messages of 1 or 2 words in a ring of R = 8; with R = 16 (records of R / 8, as in the code) REGIONS in private
  * memory. An eighth of the ring, after which a poll acknowledges, is half of it here, and MANY is 2.
  *
+ * One step: the sender's computations with its stores, which become visible later, one by one; a look of the receiver at a
+ * message's payload; clearing the records of a poll.
+ *
  * Left out: payload lines and the release ring (a message in lines is a record of one word here); sleeping and waking, which
  * are one step with the store of CONSUMED or HELD (sm-sleep); delayed stores of the receiver: all that follow a store in
  * another order are releases.
@@ -36,6 +39,8 @@
  * refute safety N=5 START=6 HELD_FIRST=1: assertion violated
  * refute safety N=5 START=6 FULL_RING=1: invalid end state
  * refute safety N=5 START=6 CLEAR_LATE=1: invalid end state
+ * refute all_received R=16 N=3 START=13 REGIONS=6 NO_WAKE=1: acceptance cycle
+ * refute all_received N=5 START=6 FULL_RING=1: acceptance cycle
  */
 #ifndef R
 #define R 8 /* words for records; RingLayout.capacity */

@@ -45,6 +45,8 @@
  * refute safety SAME_NUMBER=1 OTHERS=0: assertion violated
  * refute safety NO_CLEAR=1 OTHERS=0: assertion violated
  * refute safety WAKE_ONLY=1 OTHERS=0 INTERRUPT=1: assertion violated
+ * refute received NO_MEMBARRIER=1 OTHERS=0: acceptance cycle
+ * refute ended WAKE_ONLY=1 MESSAGES=1 OTHERS=0 INTERRUPT=1: acceptance cycle
  */
 
 #ifndef MESSAGES
