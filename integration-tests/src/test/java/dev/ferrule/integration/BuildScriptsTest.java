@@ -349,7 +349,6 @@ class BuildScriptsTest {
     "prove safety M=1, unknown M",
     "prove  safety, malformed",
     "Prove safety, malformed",
-    "prove safety N=x, malformed",
     "proves safety, lists no check"
   })
   void aCheckThatCannotBeRunAsItIsWrittenIsRefused(String check, String reason) throws Exception {
