@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.WaitStrategy;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -91,6 +92,72 @@ class WaiterTest {
     assertThat(waiter.await(condition, System.nanoTime() + TimeUnit.MINUTES.toNanos(1))).isTrue();
 
     assertThat(condition.asked).hasValue(2);
+  }
+
+  /** A wake-up that comes during the second check, by a thread that is slow. */
+  private static final class SlowWakeUp extends Asked {
+    private final CountDownLatch blocks = new CountDownLatch(1);
+    private final CountDownLatch permit = new CountDownLatch(1);
+    private final CountDownLatch decided = new CountDownLatch(1);
+
+    SlowWakeUp() {
+      super(2);
+    }
+
+    @Override
+    public void arm() {
+      super.arm();
+      if (isReady()) {
+        decided.countDown();
+      }
+    }
+
+    @Override
+    public void block(long nanos) {
+      if (blocks.getCount() == 0) {
+        decided.countDown();
+        throw new AssertionError("blocks although the wake-up is used up");
+      }
+      long start = System.nanoTime();
+      blocks.countDown();
+      await(permit);
+      while (System.nanoTime() == start) {
+        Thread.onSpinWait(); // until the delay has passed
+      }
+    }
+
+    /** Returns when the sleeper has decided what to do next. */
+    @Override
+    public void unblock(Thread sleeper) {
+      permit.countDown();
+      await(decided);
+    }
+
+    static void await(CountDownLatch latch) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /**
+   * The wake-up is for a message that was received without it, and comes as the delay ends. The
+   * peer clears the request after it, so the next message would wake no thread.
+   */
+  @Test
+  void aThreadThatIsWokenAtTheEndOfTheDelayRequestsAnotherWakeUpBeforeItBlocks() {
+    Waiter waiter = new Waiter(WaitStrategy.BLOCK, 1);
+    SlowWakeUp condition = new SlowWakeUp();
+    Thread.ofPlatform()
+        .daemon()
+        .start(() -> {
+          SlowWakeUp.await(condition.blocks);
+          waiter.wake();
+        });
+
+    assertThat(waiter.await(condition, Deadlines.NEVER)).isTrue();
   }
 
   @Test

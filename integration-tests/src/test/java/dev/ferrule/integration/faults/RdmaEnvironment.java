@@ -31,13 +31,18 @@ final class RdmaEnvironment implements Environment {
           "allocPd");
 
   private final ConnectionProvider provider;
+  private final ConnectionOptions listening;
   private final List<Variant> variants;
   private final SimulatedFabric fabric;
   private final List<Host> hosts;
   private boolean disturbed;
 
   RdmaEnvironment(
-      Function<VerbsLibrary, ConnectionProvider> provider, List<Variant> variants, long seed) {
+      Function<VerbsLibrary, ConnectionProvider> provider,
+      ConnectionOptions listening,
+      List<Variant> variants,
+      long seed) {
+    this.listening = listening;
     this.variants = variants;
     this.fabric = new SimulatedFabric(seed);
     this.provider = provider.apply(fabric.library());
@@ -55,7 +60,7 @@ final class RdmaEnvironment implements Environment {
             new Program.ProviderAccess() {
               @Override
               public Listener listen(URI address) {
-                return provider.listen(address, ConnectionOptions.defaults());
+                return provider.listen(address, listening);
               }
 
               @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.faults;
 
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.MagicRingProvider;
 import dev.ferrule.sendrecv.SendRecvProvider;
 import dev.ferrule.spi.ConnectionProvider;
@@ -33,24 +34,40 @@ class RdmaFaultScheduleTest {
               "?maxMessage=2KiB&ring=16KiB&mapping=plain&peerTimeout=3s", 2000, 4),
           new Environment.Variant("?maxMessage=4KiB&wait=block&peerTimeout=3s", 4096, 6),
           new Environment.Variant(
-              "?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=3s", 65_536, 4));
+              "?maxMessage=64KiB&ring=512KiB&wait=block&peerTimeout=3s", 65_536, 4),
+          new Environment.Variant("?maxMessage=2KiB&window=1&peerTimeout=3s", 2000, 1),
+          new Environment.Variant(
+              "?maxMessage=2KiB&window=4&acknowledge=each&wait=block&peerTimeout=3s", 2000, 4),
+          new Environment.Variant(
+              "?maxMessage=2KiB&window=8&acknowledge=each&peerTimeout=3s", 2000, 8));
 
   @Test
   void twoProgramsOverSendRecvSeeWhatTheModelAllows() {
-    run(SendRecvProvider::new, SENDRECV);
+    run("sendrecv", SendRecvProvider::new, ConnectionOptions.defaults(), SENDRECV);
   }
 
   @Test
   void twoProgramsOverMagicRingSeeWhatTheModelAllows() {
-    run(MagicRingProvider::new, MAGICRING);
+    ConnectionOptions each = ConnectionOptions.builder().set("acknowledge", "each").build();
+    run("magicring", MagicRingProvider::new, each, MAGICRING);
   }
 
   private static void run(
-      Function<VerbsLibrary, ConnectionProvider> provider, List<Environment.Variant> variants) {
-    Schedule.forEachSeed(seed -> {
-      try (Environment environment = new RdmaEnvironment(provider, variants, seed)) {
-        new Schedule(environment, seed).run();
-      }
-    });
+      String name,
+      Function<VerbsLibrary, ConnectionProvider> provider,
+      ConnectionOptions listening,
+      List<Environment.Variant> variants) {
+    Schedule.forEachSeed(
+        name,
+        seed -> {
+          try (Environment environment =
+              new RdmaEnvironment(
+                  provider,
+                  seed % 2 == 0 ? listening : ConnectionOptions.defaults(),
+                  variants,
+                  seed)) {
+            new Schedule(environment, seed).run();
+          }
+        });
   }
 }

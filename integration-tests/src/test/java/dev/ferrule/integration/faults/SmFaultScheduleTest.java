@@ -14,7 +14,7 @@ class SmFaultScheduleTest {
   @Test
   void twoProcessesOverSmSeeWhatTheModelAllows() throws Exception {
     try (Environment environment = new SmEnvironment()) {
-      Schedule.forEachSeed(seed -> new Schedule(environment, seed).run());
+      Schedule.forEachSeed("sm", seed -> new Schedule(environment, seed).run());
     }
   }
 }

@@ -193,6 +193,22 @@ class RingMessagesTest {
     assertThat(messages.isAckDue()).isTrue();
   }
 
+  /** The sender reports its lack of space once, and waits for an acknowledgment. */
+  @Test
+  void aWantThatFindsNothingFreedIsAnsweredAtTheNextFree() {
+    int first = arrive(8);
+    messages.wanted();
+    assertThat(messages.isAckDue()).as("nothing is freed").isFalse();
+    assertThat(messages.acknowledge()).as("nothing is freed").isFalse();
+
+    messages.free(first);
+
+    assertThat(messages.isAckDue()).isTrue();
+    assertThat(messages.acknowledge()).isTrue();
+    messages.free(arrive(8));
+    assertThat(messages.isAckDue()).as("the want is answered").isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {513, Integer.MAX_VALUE, -1, Integer.MIN_VALUE})
   void shouldRefuseAMessageThatIsTooLong(int length) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Tests how schedules report a failure. */
+class ScheduleTest {
+
+  @Test
+  void aSeedThatHasFailedFailsAgainWithoutBeingRepeated() {
+    List<Long> seeds = new ArrayList<>();
+    IllegalStateException fault = new IllegalStateException("a rare fault");
+
+    AssertionError first =
+        catchThrowableOfType(
+            AssertionError.class,
+            () ->
+                Schedule.forEachSeed(
+                    "rare",
+                    seed -> {
+                      seeds.add(seed);
+                      throw fault;
+                    }));
+    AssertionError second =
+        catchThrowableOfType(AssertionError.class, () -> Schedule.forEachSeed("rare", seeds::add));
+
+    assertThat(seeds).hasSize(1);
+    assertThat(first).hasMessage("-Dferrule.soak.seed=%d: a rare fault", seeds.getFirst());
+    assertThat(first).hasCause(fault);
+    assertThat(second).hasMessageEndingWith(first.getMessage()).hasCause(first);
+  }
+
+  @Test
+  void aFailureOfOneTestDoesNotEndAnother() {
+    List<Long> seeds = new ArrayList<>();
+    catchThrowableOfType(
+        AssertionError.class,
+        () ->
+            Schedule.forEachSeed(
+                "failing",
+                seed -> {
+                  throw new AssertionError("fault");
+                }));
+
+    Schedule.forEachSeed("other", seeds::add);
+
+    assertThat(seeds).isNotEmpty().doesNotHaveDuplicates();
+  }
+}
