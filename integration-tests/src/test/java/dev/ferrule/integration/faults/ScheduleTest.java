@@ -20,14 +20,15 @@ class ScheduleTest {
         catchThrowableOfType(
             AssertionError.class,
             () ->
-                Schedule.forEachSeed(
+                Schedule.forEachSeedUntilOneFails(
                     "rare",
                     seed -> {
                       seeds.add(seed);
                       throw fault;
                     }));
     AssertionError second =
-        catchThrowableOfType(AssertionError.class, () -> Schedule.forEachSeed("rare", seeds::add));
+        catchThrowableOfType(
+            AssertionError.class, () -> Schedule.forEachSeedUntilOneFails("rare", seeds::add));
 
     assertThat(seeds).hasSize(1);
     assertThat(first).hasMessage("-Dferrule.soak.seed=%d: a rare fault", seeds.getFirst());
@@ -41,13 +42,13 @@ class ScheduleTest {
     catchThrowableOfType(
         AssertionError.class,
         () ->
-            Schedule.forEachSeed(
+            Schedule.forEachSeedUntilOneFails(
                 "failing",
                 seed -> {
                   throw new AssertionError("fault");
                 }));
 
-    Schedule.forEachSeed("other", seeds::add);
+    Schedule.forEachSeedUntilOneFails("other", seeds::add);
 
     assertThat(seeds).isNotEmpty().doesNotHaveDuplicates();
   }
