@@ -95,8 +95,9 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Registers memory of the program, so that messages can be sent from it without a copy; see
-   * {@link Sender#sendAsync(RegisteredMemory, long, int)}. Every connection of the same provider
-   * can use the result: a program that sends the same memory to many peers registers it once.
+   * {@link Sender#sendRegistered(RegisteredMemory, long, int)}. Every connection of the same
+   * provider can use the result: a program that sends the same memory to many peers registers it
+   * once.
    *
    * @param memory a native segment that any thread may access; it must stay alive until the
    *     registration is closed

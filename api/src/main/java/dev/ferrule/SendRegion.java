@@ -4,14 +4,17 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory for one outgoing message, from which the transport sends without a copy. A region is
- * claimed by {@link Sender#claim}, where there is an example, and released by {@link
- * Sender#sendAsync(SendRegion)} or {@link #abort()}. Its initial content is undefined. The object
- * is reused after that, so do not keep a reference to it.
+ * Memory for one outgoing message, from which the transport sends without a copy. {@link
+ * Sender#claim} returns it, where there is an example. Until it is committed, staged or aborted, it
+ * occupies buffer space. Its initial content is undefined.
  *
- * <p><b>Threads:</b> any thread may write the bytes before the Sender's thread sends the region.
+ * <p>Later claims reuse the object. So commit, stage or abort a region last in its {@code try}
+ * block, and keep no reference to it.
+ *
+ * <p><b>Threads:</b> any thread may write the bytes before the Sender's thread commits the region;
+ * only that thread may commit, stage, abort or close it.
  */
-public interface SendRegion {
+public interface SendRegion extends AutoCloseable {
 
   /**
    * Returns the claimed memory as a segment of exactly the claimed length, aligned to 8 bytes.
@@ -38,10 +41,55 @@ public interface SendRegion {
   int length();
 
   /**
-   * Releases the region without sending it. Must be called by the Sender's thread. Does nothing
-   * after the connection was closed.
+   * Sends the whole region. Does not wait.
    *
-   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
+   * @return the message's id, see {@link Sender}
+   * @throws ConnectionClosedException if the connection is closed
+   * @throws PeerLostException if the peer died
+   * @throws IllegalStateException if the region is not claimed, as it was committed, staged or
+   *     aborted before
+   */
+  default long commit() {
+    return commit(length());
+  }
+
+  /**
+   * Sends the first bytes of the region. Does not wait. Otherwise like {@link #commit()}.
+   *
+   * @param length the number of bytes to send; 0 to the region's length
+   * @return the message's id, see {@link Sender}
+   * @throws IllegalArgumentException if the length is out of range; the region remains claimed
+   */
+  long commit(int length);
+
+  /**
+   * Stages the whole region, which {@link Sender#flush} sends. Otherwise like {@link #commit()}.
+   *
+   * @return the message's id, not complete before the next flush
+   */
+  default long stage() {
+    return stage(length());
+  }
+
+  /**
+   * Stages the first bytes of the region. Otherwise like {@link #commit()}.
+   *
+   * @param length the number of bytes to send; 0 to the region's length
+   * @return the message's id, not complete before the next flush
+   * @throws IllegalArgumentException if the length is out of range; the region remains claimed
+   */
+  long stage(int length);
+
+  /**
+   * Releases the region without sending it. Does nothing after the connection was closed.
+   *
+   * @throws IllegalStateException if the region is not claimed
    */
   void abort();
+
+  /**
+   * Aborts the region if it is still claimed: an exception between claim and commit leaks nothing.
+   */
+  @Override
+  void close();
 }

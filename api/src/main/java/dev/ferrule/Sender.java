@@ -8,10 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending half of a {@link Connection}.
  *
- * <p>To send without a copy, claim, write and send: {@link #claim} returns a region of memory from
- * which the transport sends; {@link #sendAsync(SendRegion)} publishes it and returns an id at once.
- * {@link #send(MemorySegment)} copies a message and sends it in one call. {@link #stage} and {@link
- * #flush} send several messages together.
+ * <table>
+ * <caption>Ways to send</caption>
+ * <tr><th>the message</th><th>sent at once</th><th>sent by the next {@link #flush}</th></tr>
+ * <tr><td>is written in place, to a region that {@link #claim} returns</td>
+ * <td>{@link SendRegion#commit()}</td><td>{@link SendRegion#stage()}</td></tr>
+ * <tr><td>is copied from a segment</td>
+ * <td>{@link #send(MemorySegment)}</td><td>{@link #stage(MemorySegment)}</td></tr>
+ * <tr><td>is read from registered memory, after a header if there is one</td>
+ * <td>{@link #sendRegistered(RegisteredMemory, long, int) sendRegistered}</td>
+ * <td>{@link #stageRegistered(RegisteredMemory, long, int) stageRegistered}</td></tr>
+ * </table>
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
@@ -19,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  *   try (Connection server = listener.accept();
  *       Connection client = connecting.join()) {
  *     Sender sender = client.sender();
- *     SendRegion region = sender.claim(64);
- *     region.segment().setString(0, "hello");
- *     long id = sender.sendAsync(region);
- *     sender.await(id); // the region's memory may be reused from now on
+ *     try (SendRegion region = sender.claim(64)) {
+ *       region.segment().setString(0, "hello");
+ *       region.commit(); // without it, the end of the block aborts the region
+ *     }
  *     try (ReceiveRegion message = server.receiver().receive()) {
  *       System.out.println(message.segment().getString(0)); // hello
  *     }
@@ -35,6 +42,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
+ * <p><b>Waiting:</b> a method that may wait for space has three forms. {@link #claim(int)} waits,
+ * using the connection's {@link WaitStrategy}; {@link #claim(int, Duration)} waits for the timeout
+ * at most, and then throws {@link OperationTimeoutException}; {@link #tryClaim(int)} does not wait,
+ * and returns null if there is no space. {@code trySend} and the like return 0 then. There is no
+ * space while the peer receives more slowly than this side sends (back pressure). A form that finds
+ * none sends nothing and changes nothing, but flushes what is staged.
+ *
  * <p><b>Ids</b> start at 1 and increase by 1 per message. An id is complete when the message's
  * memory may be reused: when the message is published in shared memory or, over RDMA, acknowledged
  * by the peer's device. Completion does not mean that the peer's program has read the message. When
@@ -42,32 +56,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Order:</b> messages of one Sender arrive in the order of its sends, regardless of that of
  * claims. Between Senders there is none: send by one of them what must stay in order. Several
- * regions may be claimed at once. A claim reserves all that its send needs, which never waits.
+ * regions may be claimed at once. A claim reserves all that its commit needs, which never waits.
  *
- * <p><b>Batches:</b> each {@code stage} method prepares a message: a {@linkplain #stage(SendRegion)
- * claimed region}, a {@linkplain #stage(MemorySegment) copy}, or bytes in {@linkplain
- * #stage(RegisteredMemory, long, int) registered memory}, also {@linkplain #stage(MemorySegment,
- * RegisteredMemory, long, int) with a header}. {@link #flush} sends all staged messages together.
- * This costs less than sending them one by one: one doorbell over RDMA, one check for a sleeping
- * peer over shared memory. {@code send}, {@code sendAsync} and {@code await} of a staged message
- * flush too, as do {@code claim} and {@code stage} before they wait for space, and {@code tryClaim}
- * before it returns null. Messages that are not flushed when the connection is closed are not sent.
- *
- * <p><b>Back pressure:</b> when the peer receives more slowly than this side sends, {@link
- * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.
- * Neither loses or reorders messages.
+ * <p><b>Batches:</b> {@link #flush} sends all staged messages together. This costs less than
+ * sending them one by one: one doorbell over RDMA, one check for a sleeping peer over shared
+ * memory. Each method that sends flushes what was staged before, as do {@link #await} of a staged
+ * message, and every method that finds no space. Messages that are not flushed when the connection
+ * is closed are not sent.
  *
  * <p><b>Errors:</b> a method that claims, sends or waits throws {@link ConnectionClosedException}
  * if the connection is closed, by either side, and {@link PeerLostException} if the peer died; one
  * that waits for a message's completion does so if the message was not complete by then. A method
  * that waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile
  * and, if it waits for space, {@link IllegalStateException} if this program has claimed all buffer
- * space, so that the wait could never end. A length above {@link #maxMessageSize()} causes {@link
+ * space, so that the wait could never end. A length above {@link #maxMessage()} causes {@link
  * MessageTooLongException}, a negative one {@link IllegalArgumentException} or, for a part of a
- * segment, {@link IndexOutOfBoundsException}. A region that is not claimed, as it was already sent
- * or aborted, causes {@link IllegalStateException}; a region of another Sender, or a shorter one
- * than the length, and an id that this Sender never returned, {@link IllegalArgumentException}. The
- * methods name only what they throw beyond that.
+ * segment, {@link IndexOutOfBoundsException}. Registered memory of another provider, and an id that
+ * this Sender never returned, cause {@link IllegalArgumentException}; memory that was freed, or
+ * whose registration is closed, {@link IllegalStateException}. The methods name only what they
+ * throw beyond that. On failure, nothing is sent or staged.
  *
  * <p><b>Threads:</b> one thread at a time may use a Sender, see {@link Connection}. Only {@link
  * Connection#close()} may be called concurrently: it makes a blocked call throw {@link
@@ -76,114 +83,67 @@ import org.jspecify.annotations.Nullable;
 public interface Sender extends AutoCloseable {
 
   /** {@return the maximum length of a message in bytes, which the peer determines} */
-  int maxMessageSize();
+  int maxMessage();
 
   /**
    * Claims a region for a message. Waits while there is no space.
    *
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
-   * @return the region, to be sent or aborted
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the region, to be committed, staged or aborted
    */
   SendRegion claim(int length);
 
   /**
-   * Claims a region for a message. Waits while there is no space, for the given timeout at most.
+   * Claims a region for a message, and waits for the timeout at most.
    *
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @return the region, to be sent or aborted
+   * @return the region, to be committed, staged or aborted
    * @throws OperationTimeoutException if there was no space within the timeout
    */
   SendRegion claim(int length, Duration timeout);
 
   /**
-   * Claims a region for a message, if there is space. Does not wait until there is. Makes no system
-   * call where there is space; if there is none, flushes. Allocates only while the program claims
-   * more regions at once than ever before. Over shared memory it may pause for up to 1 µs for the
-   * buffer of a large message.
+   * Claims a region for a message, if there is space. Makes no system call then; if there is none,
+   * flushes. Allocates only while the program claims more regions at once than ever before. Over
+   * shared memory it may pause for up to 1 µs for the buffer of a large message.
    *
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
-   * @return the region, to be sent or aborted; null if there is no space (back pressure)
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the region, to be committed, staged or aborted; null if there is no space
    */
   @Nullable SendRegion tryClaim(int length);
-
-  /**
-   * Sends a claimed region in full. Does not wait.
-   *
-   * @param region a region claimed from this Sender
-   * @return the message's id
-   */
-  default long sendAsync(SendRegion region) {
-    return sendAsync(region, region.length());
-  }
-
-  /**
-   * Sends the first bytes of a claimed region. Does not wait.
-   *
-   * @param region a region claimed from this Sender
-   * @param length the number of bytes to send; 0 to the region's length
-   * @return the message's id
-   * @throws IllegalArgumentException if the region belongs to another Sender, or the length is out
-   *     of range
-   */
-  long sendAsync(SendRegion region, int length);
-
-  /**
-   * Sends from registered memory, without a copy if the transport supports that. The bytes must not
-   * be changed before the id is complete. Waits while there is no space.
-   *
-   * @param memory memory registered with any connection of the provider
-   * @param offset the offset of the message in the memory, in bytes
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
-   * @return the message's id
-   * @throws IllegalArgumentException if the memory was registered with another provider
-   * @throws IllegalStateException if the registration is closed, or its memory has been freed
-   */
-  default long sendAsync(RegisteredMemory memory, long offset, int length) {
-    return sendAsync(MemorySegment.NULL, memory, offset, length);
-  }
-
-  /**
-   * Sends a header and bytes from registered memory as one message. The header is copied, and its
-   * segment may be reused as soon as this method returns; the payload is treated as by {@link
-   * #sendAsync(RegisteredMemory, long, int)}. Waits while there is no space.
-   *
-   * {@snippet lang=java :
-   * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-gather"))) {
-   *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
-   *   try (Connection server = listener.accept();
-   *       Connection client = connecting.join();
-   *       RegisteredMemory prices = client.register(Arena.ofAuto().allocate(1 << 20))) {
-   *     MemorySegment header = MemorySegment.ofArray(new long[] {42});
-   *     long id = client.sender().sendAsync(header, prices, 4096, 8000);
-   *     client.sender().await(id); // these prices may be changed from now on
-   *     try (ReceiveRegion message = server.receiver().receive()) {
-   *       System.out.println(message.length()); // 8008
-   *     }
-   *   }
-   * }
-   * }
-   *
-   * @param header the first bytes of the message, on or off the heap; may be empty
-   * @param payload memory registered with any connection of the provider
-   * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessageSize()}
-   * @return the message's id
-   * @throws IllegalArgumentException if the memory was registered with another provider
-   * @throws IllegalStateException if the registration is closed, or its memory has been freed
-   */
-  long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
   /**
    * Sends a copy of a message. Waits while there is no space. The segment may be reused as soon as
    * this method returns.
    *
-   * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
    * @return the message's id
    */
   default long send(MemorySegment message) {
     return send(message, 0, message.byteSize());
+  }
+
+  /**
+   * Sends a copy of a message, and waits for the timeout at most.
+   *
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  default long send(MemorySegment message, Duration timeout) {
+    return send(message, 0, message.byteSize(), timeout);
+  }
+
+  /**
+   * Sends a copy of a message, if there is space.
+   *
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
+   * @return the message's id; 0 if there is no space
+   */
+  default long trySend(MemorySegment message) {
+    return trySend(message, 0, message.byteSize());
   }
 
   /**
@@ -192,36 +152,139 @@ public interface Sender extends AutoCloseable {
    *
    * @param source the segment that contains the message, on or off the heap
    * @param offset the offset of the message in the segment, in bytes
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @return the message's id
    */
   long send(MemorySegment source, long offset, long length);
 
   /**
-   * Stages a claimed region in full.
+   * Sends a copy of a part of a segment, and waits for the timeout at most.
    *
-   * @param region a region claimed from this Sender
-   * @return the message's id, not complete before the next flush
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id
+   * @throws OperationTimeoutException if there was no space within the timeout
    */
-  default long stage(SendRegion region) {
-    return stage(region, region.length());
+  long send(MemorySegment source, long offset, long length, Duration timeout);
+
+  /**
+   * Sends a copy of a part of a segment, if there is space.
+   *
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the message's id; 0 if there is no space
+   */
+  long trySend(MemorySegment source, long offset, long length);
+
+  /**
+   * Sends a message in registered memory. Waits while there is no space. Over RDMA, the device
+   * reads the bytes; over shared memory, this method copies them. They must not be changed before
+   * the id is complete.
+   *
+   * @param memory memory registered with any connection of the provider
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the message's id
+   */
+  default long sendRegistered(RegisteredMemory memory, long offset, int length) {
+    return sendRegistered(MemorySegment.NULL, memory, offset, length);
   }
 
   /**
-   * Stages the first bytes of a claimed region.
+   * Sends a message in registered memory, and waits for the timeout at most.
    *
-   * @param region a region claimed from this Sender
-   * @param length the number of bytes to send; 0 to the region's length
-   * @return the message's id, not complete before the next flush
-   * @throws IllegalArgumentException if the region belongs to another Sender, or the length is out
-   *     of range
+   * @param memory memory registered with any connection of the provider
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id
+   * @throws OperationTimeoutException if there was no space within the timeout
    */
-  long stage(SendRegion region, int length);
+  default long sendRegistered(RegisteredMemory memory, long offset, int length, Duration timeout) {
+    return sendRegistered(MemorySegment.NULL, memory, offset, length, timeout);
+  }
 
   /**
-   * Stages a copy of a message. The segment may be reused as soon as this method returns.
+   * Sends a message in registered memory, if there is space.
    *
-   * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
+   * @param memory memory registered with any connection of the provider
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the message's id; 0 if there is no space
+   */
+  default long trySendRegistered(RegisteredMemory memory, long offset, int length) {
+    return trySendRegistered(MemorySegment.NULL, memory, offset, length);
+  }
+
+  /**
+   * Sends a header and bytes in registered memory as one message. Waits while there is no space.
+   * The header's segment may be reused as soon as this method returns; the payload is treated as by
+   * {@link #sendRegistered(RegisteredMemory, long, int)}.
+   *
+   * {@snippet lang=java :
+   * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-gather"))) {
+   *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+   *   try (Connection server = listener.accept();
+   *       Connection client = connecting.join();
+   *       RegisteredMemory prices = client.register(Arena.ofAuto().allocate(1 << 20))) {
+   *     MemorySegment header = MemorySegment.ofArray(new long[] {42});
+   *     long id = client.sender().sendRegistered(header, prices, 4096, 8000);
+   *     client.sender().await(id); // these prices may be changed from now on
+   *     try (ReceiveRegion message = server.receiver().receive()) {
+   *       System.out.println(message.length()); // 8008
+   *     }
+   *   }
+   * }
+   * }
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
+   * @param payload memory registered with any connection of the provider
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessage()}
+   * @return the message's id
+   */
+  long sendRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
+
+  /**
+   * Sends a header and bytes in registered memory as one message, and waits for the timeout at
+   * most.
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
+   * @param payload memory registered with any connection of the provider
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout);
+
+  /**
+   * Sends a header and bytes in registered memory as one message, if there is space.
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
+   * @param payload memory registered with any connection of the provider
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessage()}
+   * @return the message's id; 0 if there is no space
+   */
+  long trySendRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
+
+  /**
+   * Stages a copy of a message. Waits while there is no space. The segment may be reused as soon as
+   * this method returns.
+   *
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
    * @return the message's id, not complete before the next flush
    */
   default long stage(MemorySegment message) {
@@ -229,48 +292,147 @@ public interface Sender extends AutoCloseable {
   }
 
   /**
-   * Stages a copy of a part of a segment. Flushes and waits if there is no space. The segment may
-   * be reused as soon as this method returns. On failure, nothing is staged.
+   * Stages a copy of a message, and waits for the timeout at most.
+   *
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id, not complete before the next flush
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  default long stage(MemorySegment message, Duration timeout) {
+    return stage(message, 0, message.byteSize(), timeout);
+  }
+
+  /**
+   * Stages a copy of a message, if there is space.
+   *
+   * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
+   * @return the message's id, not complete before the next flush; 0 if there is no space
+   */
+  default long tryStage(MemorySegment message) {
+    return tryStage(message, 0, message.byteSize());
+  }
+
+  /**
+   * Stages a copy of a part of a segment. Waits while there is no space. The segment may be reused
+   * as soon as this method returns.
    *
    * @param source the segment that contains the message, on or off the heap
    * @param offset the offset of the message in the segment, in bytes
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @return the message's id, not complete before the next flush
    */
   long stage(MemorySegment source, long offset, long length);
 
   /**
-   * Stages a message in registered memory, without a copy if the transport supports that. The bytes
-   * must not be changed before the id is complete. Flushes and waits if there is no space.
+   * Stages a copy of a part of a segment, and waits for the timeout at most.
+   *
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id, not complete before the next flush
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  long stage(MemorySegment source, long offset, long length, Duration timeout);
+
+  /**
+   * Stages a copy of a part of a segment, if there is space.
+   *
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the message's id, not complete before the next flush; 0 if there is no space
+   */
+  long tryStage(MemorySegment source, long offset, long length);
+
+  /**
+   * Stages a message in registered memory. Waits while there is no space. The bytes must not be
+   * changed before the id is complete.
    *
    * @param memory memory registered with any connection of the provider, not to be closed before
    *     the next flush
    * @param offset the offset of the message in the memory, in bytes
-   * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @return the message's id, not complete before the next flush
-   * @throws IllegalArgumentException if the memory was registered with another provider
-   * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
-  default long stage(RegisteredMemory memory, long offset, int length) {
-    return stage(MemorySegment.NULL, memory, offset, length);
+  default long stageRegistered(RegisteredMemory memory, long offset, int length) {
+    return stageRegistered(MemorySegment.NULL, memory, offset, length);
   }
 
   /**
-   * Stages a header and bytes from registered memory as one message; see {@link
-   * #sendAsync(MemorySegment, RegisteredMemory, long, int)}. Flushes and waits if there is no
-   * space.
+   * Stages a message in registered memory, and waits for the timeout at most.
    *
-   * @param header the first bytes of the message, on or off the heap; may be empty
+   * @param memory memory registered with any connection of the provider, not to be closed before
+   *     the next flush
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id, not complete before the next flush
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  default long stageRegistered(RegisteredMemory memory, long offset, int length, Duration timeout) {
+    return stageRegistered(MemorySegment.NULL, memory, offset, length, timeout);
+  }
+
+  /**
+   * Stages a message in registered memory, if there is space.
+   *
+   * @param memory memory registered with any connection of the provider, not to be closed before
+   *     the next flush
+   * @param offset the offset of the message in the memory, in bytes
+   * @param length the message's length in bytes; 0 to {@link #maxMessage()}
+   * @return the message's id, not complete before the next flush; 0 if there is no space
+   */
+  default long tryStageRegistered(RegisteredMemory memory, long offset, int length) {
+    return tryStageRegistered(MemorySegment.NULL, memory, offset, length);
+  }
+
+  /**
+   * Stages a header and bytes in registered memory as one message. Waits while there is no space.
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
    * @param payload memory registered with any connection of the provider, not to be closed before
    *     the next flush
    * @param offset the offset of the payload in the memory, in bytes
    * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessageSize()}
+   *     #maxMessage()}
    * @return the message's id, not complete before the next flush
-   * @throws IllegalArgumentException if the memory was registered with another provider
-   * @throws IllegalStateException if the registration is closed, or its memory has been freed
    */
-  long stage(MemorySegment header, RegisteredMemory payload, long offset, int length);
+  long stageRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
+
+  /**
+   * Stages a header and bytes in registered memory as one message, and waits for the timeout at
+   * most.
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
+   * @param payload memory registered with any connection of the provider, not to be closed before
+   *     the next flush
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessage()}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message's id, not complete before the next flush
+   * @throws OperationTimeoutException if there was no space within the timeout
+   */
+  long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout);
+
+  /**
+   * Stages a header and bytes in registered memory as one message, if there is space.
+   *
+   * @param header the first bytes of the message, on or off the heap, which are copied; may be
+   *     empty
+   * @param payload memory registered with any connection of the provider, not to be closed before
+   *     the next flush
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes; together with the header's at most {@link
+   *     #maxMessage()}
+   * @return the message's id, not complete before the next flush; 0 if there is no space
+   */
+  long tryStageRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
   /** {@return the number of messages staged since the last flush} */
   int staged();

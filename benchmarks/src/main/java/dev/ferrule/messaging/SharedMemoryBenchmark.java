@@ -156,7 +156,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
   @OperationsPerInvocation(BATCH)
   public long claimStageFlushPollBatch() {
     for (int i = 0; i < BATCH; i++) {
-      sender.stage(claimAndWrite());
+      claimAndWrite().stage();
     }
     sender.flush();
     return pollBatch();
@@ -179,7 +179,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
   }
 
   private void claimAndSend() {
-    sender.sendAsync(claimAndWrite());
+    claimAndWrite().commit();
   }
 
   private SendRegion claimAndWrite() {

@@ -321,7 +321,7 @@ public abstract class AllocationContract extends Contract {
           sender.send(heap);
           break;
         case CLAIM:
-          sender.sendAsync(written(sender.claim(length)));
+          written(sender.claim(length)).commit();
           break;
         case TRY_CLAIM:
           SendRegion region = sender.tryClaim(length);
@@ -329,28 +329,28 @@ public abstract class AllocationContract extends Contract {
             idle();
             region = sender.tryClaim(length);
           }
-          sender.sendAsync(written(region));
+          written(region).commit();
           break;
         case REGISTERED:
-          sender.sendAsync(registered, 0, length);
+          sender.sendRegistered(registered, 0, length);
           break;
         case GATHER:
-          sender.sendAsync(header, registered, 4, length - 4);
+          sender.sendRegistered(header, registered, 4, length - 4);
           break;
         case BATCH:
-          sender.stage(written(sender.claim(length)));
+          written(sender.claim(length)).stage();
           break;
         case BATCH_COPY:
           sender.stage(nativeMemory);
           break;
         case BATCH_REGISTERED:
-          sender.stage(registered, 0, length);
+          sender.stageRegistered(registered, 0, length);
           break;
         case BATCH_GATHER:
-          sender.stage(header, registered, 4, length - 4);
+          sender.stageRegistered(header, registered, 4, length - 4);
           break;
         case AWAIT_EACH:
-          sender.await(sender.sendAsync(written(sender.claim(length))));
+          sender.await(written(sender.claim(length)).commit());
           break;
         default:
           throw new AssertionError(way);

@@ -39,11 +39,11 @@ public abstract class AwaitContract extends Contract {
     RegisteredMemory registered = pair.client().register(memory);
 
     assertThat(sender.send(memory)).isEqualTo(1);
-    assertThat(sender.sendAsync(sender.claim(10))).isEqualTo(2);
-    assertThat(sender.sendAsync(sender.claim(10), 4)).isEqualTo(3);
-    assertThat(sender.sendAsync(registered, 0, 10)).isEqualTo(4);
-    assertThat(sender.stage(sender.claim(10))).isEqualTo(5);
-    assertThat(sender.stage(sender.claim(10), 4)).isEqualTo(6);
+    assertThat(sender.claim(10).commit()).isEqualTo(2);
+    assertThat(sender.claim(10).commit(4)).isEqualTo(3);
+    assertThat(sender.sendRegistered(registered, 0, 10)).isEqualTo(4);
+    assertThat(sender.claim(10).stage()).isEqualTo(5);
+    assertThat(sender.claim(10).stage(4)).isEqualTo(6);
     assertThat(sender.send(MemorySegment.ofArray(new byte[0]))).isEqualTo(7);
     sender.claim(10).abort();
     SendRegion region = sender.tryClaim(10);
@@ -58,8 +58,8 @@ public abstract class AwaitContract extends Contract {
     var first = sender.claim(1);
     var second = sender.claim(1);
 
-    assertThat(sender.sendAsync(second)).isEqualTo(1);
-    assertThat(sender.sendAsync(first)).isEqualTo(2);
+    assertThat(second.commit()).isEqualTo(1);
+    assertThat(first.commit()).isEqualTo(2);
   }
 
   @Test

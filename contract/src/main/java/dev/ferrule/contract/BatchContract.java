@@ -88,7 +88,7 @@ public abstract class BatchContract extends Contract {
     int staged = 0;
     SendRegion region = sender.tryClaim(KIB);
     while (region != null) {
-      sender.stage(region);
+      region.stage();
       staged++;
       region = sender.tryClaim(KIB);
     }
@@ -117,8 +117,8 @@ public abstract class BatchContract extends Contract {
     Pair pair = connect();
     Sender sender = pair.client().sender();
 
-    long first = sender.stage(sender.claim(10));
-    long second = sender.stage(sender.claim(10), 5);
+    long first = sender.claim(10).stage();
+    long second = sender.claim(10).stage(5);
     assertThat(second).isEqualTo(first + 1);
     assertThat(sender.isComplete(first)).isFalse();
     assertThat(sender.isComplete(second)).isFalse();
@@ -172,8 +172,8 @@ public abstract class BatchContract extends Contract {
     add(pair, 0, 2);
     SendRegion region = sender.claim(STREAM.length(2));
     STREAM.write(region.buffer(), region.offset(), 2);
-    sender.sendAsync(region);
-    assertThat(sender.staged()).as("size after sendAsync").isZero();
+    region.commit();
+    assertThat(sender.staged()).as("size after commit").isZero();
 
     add(pair, 3, 5);
     sender.send(MemorySegment.ofArray(STREAM.bytes(5)));
@@ -181,7 +181,7 @@ public abstract class BatchContract extends Contract {
 
     add(pair, 6, 7);
     STREAM.write(memory, 0, 7);
-    sender.sendAsync(registered, 0, STREAM.length(7));
+    sender.sendRegistered(registered, 0, STREAM.length(7));
     assertThat(sender.staged()).as("size after sending registered memory").isZero();
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
@@ -202,7 +202,7 @@ public abstract class BatchContract extends Contract {
     int number = 0;
     for (int i : new int[] {3, 0, 4}) {
       stream.write(regions[i].buffer(), regions[i].offset(), number++);
-      sender.stage(regions[i]);
+      regions[i].stage();
       if (i == 0) {
         regions[2].abort();
       }
@@ -352,7 +352,7 @@ public abstract class BatchContract extends Contract {
     MemorySegment ofAnotherThread =
         inBackground("owner", () -> Arena.ofConfined().allocate(KIB)).result();
     MemorySegment source = MemorySegment.ofArray(new byte[10]);
-    MemorySegment tooLong = MemorySegment.ofArray(new byte[sender.maxMessageSize() + 1]);
+    MemorySegment tooLong = MemorySegment.ofArray(new byte[sender.maxMessage() + 1]);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
     int number = 0;
@@ -442,7 +442,7 @@ public abstract class BatchContract extends Contract {
     SendRegion region = sender.tryClaim(700);
     while (region != null) {
       stream.write(region.buffer(), region.offset(), added++);
-      sender.stage(region);
+      region.stage();
       region = sender.tryClaim(700);
     }
 
@@ -451,7 +451,7 @@ public abstract class BatchContract extends Contract {
         // a transport may have space again when its batch is in flight
         SendRegion more = sender.claim(700, LASTING);
         stream.write(more.buffer(), more.offset(), added++);
-        sender.sendAsync(more);
+        more.commit();
       }
     } catch (OperationTimeoutException e) {
       assertThat(sender.staged()).isZero();
@@ -487,13 +487,13 @@ public abstract class BatchContract extends Contract {
   void aBatchToAPeerThatHasClosedFails() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    long id = sender.stage(sender.claim(10));
+    long id = sender.claim(10).stage();
     SendRegion another = sender.claim(10);
     pair.server().close();
     awaitPeersClose(pair.client());
 
     assertThat(sender.isComplete(id)).isFalse();
-    assertClosedByPeer(() -> sender.stage(another));
+    assertClosedByPeer(() -> another.stage());
     assertClosedByPeer(() -> sender.flush());
     assertClosedByPeer(() -> sender.await(id));
     assertClosedByPeer(() -> sender.await(id, PATIENCE));
@@ -538,7 +538,7 @@ public abstract class BatchContract extends Contract {
     for (int number = from; number < to; number++) {
       SendRegion region = sender.claim(STREAM.length(number));
       STREAM.write(region.buffer(), region.offset(), number);
-      sender.stage(region);
+      region.stage();
     }
   }
 }

@@ -98,8 +98,8 @@ public abstract class BoundaryContract extends Contract {
     MessageStream stream = MessageStream.ofLength(longest);
     int messages = 30;
 
-    assertThat(pair.client().sender().maxMessageSize()).isEqualTo(longest);
-    assertThat(pair.server().sender().maxMessageSize()).isEqualTo(longest);
+    assertThat(pair.client().sender().maxMessage()).isEqualTo(longest);
+    assertThat(pair.server().sender().maxMessage()).isEqualTo(longest);
     Background<Boolean> sending =
         inBackground(
             "sender",
@@ -122,8 +122,8 @@ public abstract class BoundaryContract extends Contract {
             options().set(StandardOptions.MAX_MESSAGE, 100L).build(),
             options().set(StandardOptions.MAX_MESSAGE, 3_000L).build());
 
-    assertThat(pair.client().sender().maxMessageSize()).isEqualTo(3_000);
-    assertThat(pair.server().sender().maxMessageSize()).isEqualTo(100);
+    assertThat(pair.client().sender().maxMessage()).isEqualTo(3_000);
+    assertThat(pair.server().sender().maxMessage()).isEqualTo(100);
     pair.client().sender().send(MemorySegment.ofArray(new byte[3_000]));
     pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(3_000);
@@ -147,7 +147,7 @@ public abstract class BoundaryContract extends Contract {
     assertTooLong(() -> sender.claim(Integer.MAX_VALUE), Integer.MAX_VALUE, longest);
     assertTooLong(() -> sender.send(source), tooLong, longest);
     assertTooLong(() -> sender.send(source, 0, tooLong), tooLong, longest);
-    assertTooLong(() -> sender.sendAsync(registered, 0, tooLong), tooLong, longest);
+    assertTooLong(() -> sender.sendRegistered(registered, 0, tooLong), tooLong, longest);
     assertTooLong(() -> sender.stage(source), tooLong, longest);
     assertTooLong(() -> sender.stage(source, 0, tooLong), tooLong, longest);
     assertThat(sender.staged()).isZero();
@@ -164,7 +164,7 @@ public abstract class BoundaryContract extends Contract {
   void aLengthBeyondIntIsRefusedInsteadOfTruncated(@TempDir Path directory) throws IOException {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    int longest = sender.maxMessageSize();
+    int longest = sender.maxMessage();
     long huge = (1L << 32) + 8; // as an int: 8
     Path sparse = directory.resolve("sparse");
 
@@ -207,16 +207,13 @@ public abstract class BoundaryContract extends Contract {
 
     SendRegion region = sender.claim(100);
     stream.write(region.buffer(), region.offset(), 0);
-    assertThatThrownBy(() -> sender.sendAsync(region, 101))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.sendAsync(region, -1))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.stage(region, 101))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> sender.stage(region, -1)).isInstanceOf(IllegalArgumentException.class);
-    sender.sendAsync(region, 100);
+    assertThatThrownBy(() -> region.commit(101)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> region.commit(-1)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> region.stage(101)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> region.stage(-1)).isInstanceOf(IllegalArgumentException.class);
+    region.commit(100);
     for (int length : new int[] {0, 1, 63, 64, 65, 99}) {
-      sender.sendAsync(sender.claim(100), length);
+      sender.claim(100).commit(length);
     }
 
     for (int length : new int[] {100, 0, 1, 63, 64, 65, 99}) {
@@ -268,8 +265,8 @@ public abstract class BoundaryContract extends Contract {
         SendRegion other = sender.claim(second, PATIENCE);
         write(one, round);
         write(other, round);
-        sender.sendAsync(other);
-        sender.sendAsync(one);
+        other.commit();
+        one.commit();
 
         ReceiveRegion held = receiver.receive(PATIENCE);
         assertThat(held.buffer().get(ValueLayout.JAVA_LONG, held.offset())).isEqualTo(round);

@@ -63,7 +63,7 @@ public abstract class ClaimContract extends Contract {
         stream.write(regions[i].segment(), 0, first + i);
       }
       for (int i : order) {
-        sender.sendAsync(regions[i]);
+        regions[i].commit();
       }
       receiver.receiveUpTo(first + claims, NumberedReceiver.Way.RECEIVE);
     }
@@ -90,7 +90,7 @@ public abstract class ClaimContract extends Contract {
         region.abort();
       } else {
         stream.write(region.buffer(), region.offset(), sent);
-        sender.sendAsync(region, stream.length(sent));
+        region.commit(stream.length(sent));
         sent++;
       }
       if (sent - receiver.count() > 3) {
@@ -137,7 +137,7 @@ public abstract class ClaimContract extends Contract {
       claimed = sender.tryClaim(200);
     }
 
-    regions.forEach(sender::sendAsync); // the peer does not receive
+    regions.forEach(SendRegion::commit); // the peer does not receive
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(regions.size(), NumberedReceiver.Way.RECEIVE);
@@ -179,7 +179,7 @@ public abstract class ClaimContract extends Contract {
     ThrowingCallable[] sends = {
       () -> sender.send(memory),
       () -> sender.stage(memory),
-      () -> sender.sendAsync(registered, 0, 600)
+      () -> sender.sendRegistered(registered, 0, 600)
     };
     for (ThrowingCallable send : sends) {
       failsOnceAllIsClaimed(
@@ -198,7 +198,7 @@ public abstract class ClaimContract extends Contract {
 
     regions.remove(0).abort();
     regions.add(sender.claim(600));
-    regions.forEach(sender::sendAsync);
+    regions.forEach(SendRegion::commit);
     for (int i = 0; i < regions.size(); i++) {
       try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
         assertThat(message.length()).isEqualTo(600);
@@ -286,7 +286,7 @@ public abstract class ClaimContract extends Contract {
       SendRegion third = sender.claim(random.nextInt(100), PATIENCE);
       stream.write(second.buffer(), second.offset(), number);
       first.abort();
-      sender.sendAsync(second, stream.length(number));
+      second.commit(stream.length(number));
       third.abort();
       receiver.receive(NumberedReceiver.Way.RECEIVE);
     }
@@ -309,14 +309,14 @@ public abstract class ClaimContract extends Contract {
       while (sent < 5_000) {
         SendRegion region = sender.claim(400, LASTING);
         stream.write(region.buffer(), region.offset(), sent++);
-        sender.sendAsync(region);
+        region.commit();
         receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       }
     } catch (OperationTimeoutException | IllegalStateException e) {
       // a ring may have to wait for the held claim, and may know that only this thread can end it
     }
     assertThat(sent).as("messages that overtook the held claim").isPositive();
-    sender.sendAsync(held);
+    held.commit();
 
     ReceiveRegion message = pair.server().receiver().receive(PATIENCE);
     assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE)).hasSize(399).containsOnly(0x5a);
@@ -351,7 +351,7 @@ public abstract class ClaimContract extends Contract {
     SendRegion region = pair.client().sender().claim(11);
 
     inBackground("writer", () -> region.segment().setString(0, "from there")).result();
-    pair.client().sender().sendAsync(region);
+    region.commit();
 
     assertThat(pair.server().receiver().receive(PATIENCE).segment().getString(0))
         .isEqualTo("from there");
@@ -362,9 +362,9 @@ public abstract class ClaimContract extends Contract {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     SendRegion region = sender.claim(10);
-    sender.sendAsync(region);
+    region.commit();
 
-    assertNotClaimed(sender, region);
+    assertNotClaimed(region);
 
     pair.server().receiver().receive(PATIENCE).close();
     new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
@@ -377,7 +377,7 @@ public abstract class ClaimContract extends Contract {
     SendRegion region = sender.claim(10);
     region.abort();
 
-    assertNotClaimed(sender, region);
+    assertNotClaimed(region);
 
     new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
   }
@@ -387,9 +387,9 @@ public abstract class ClaimContract extends Contract {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     SendRegion region = sender.claim(10);
-    sender.stage(region);
+    region.stage();
 
-    assertNotClaimed(sender, region);
+    assertNotClaimed(region);
 
     sender.flush();
     pair.server().receiver().receive(PATIENCE).close();
@@ -397,38 +397,68 @@ public abstract class ClaimContract extends Contract {
   }
 
   @Test
-  void aRegionOfAnotherConnectionIsRefusedAndStaysClaimed() {
+  void aRegionThatIsClosedWithoutACommitIsAborted() {
     Pair pair = connect();
-    Pair another = connect();
     Sender sender = pair.client().sender();
-    SendRegion region = sender.claim(8);
-    region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 77);
-
-    for (Sender foreign : List.of(pair.server().sender(), another.client().sender())) {
-      assertThatThrownBy(() -> foreign.sendAsync(region))
-          .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> foreign.sendAsync(region, 1))
-          .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> foreign.stage(region)).isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> foreign.stage(region, 1))
-          .isInstanceOf(IllegalArgumentException.class);
+    MessageStream stream = MessageStream.ofLength(600);
+    for (int i = 0; i < 2_000; i++) { // more than there is space for
+      try (SendRegion region = sender.claim(600, PATIENCE)) {
+        region.buffer();
+      }
+      try (SendRegion other = sender.claim(5, PATIENCE);
+          SendRegion region = sender.claim(600, PATIENCE)) {
+        other.buffer();
+        region.buffer();
+        throw new IllegalStateException("between claim and commit");
+      } catch (IllegalStateException e) {
+        assertThat(e).hasMessage("between claim and commit");
+      }
     }
 
-    sender.sendAsync(region);
-    assertThat(
-            pair.server()
-                .receiver()
-                .receive(PATIENCE)
-                .segment()
-                .get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
-        .isEqualTo(77);
+    try (SendRegion region = sender.claim(600, PATIENCE)) {
+      send(sender, region, stream, 0);
+    }
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(1, NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
   }
 
-  private static void assertNotClaimed(Sender sender, SendRegion region) {
-    assertThatThrownBy(() -> sender.sendAsync(region)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.sendAsync(region, 1)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.stage(region)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.stage(region, 1)).isInstanceOf(IllegalStateException.class);
+  @Test
+  void aRegionMayBeClosedAfterItWasCommittedStagedOrAborted() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    SendRegion committed = sender.claim(10);
+    committed.commit();
+    committed.close();
+    SendRegion staged = sender.claim(10);
+    staged.stage();
+    staged.close();
+    SendRegion aborted = sender.claim(10);
+    aborted.abort();
+    aborted.close();
+    aborted.close();
+    sender.flush();
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), MessageStream.ofLength(10));
+    pair.server().receiver().receive(PATIENCE).close();
+    pair.server().receiver().receive(PATIENCE).close();
+    receiver.expectNoMore();
+  }
+
+  @Test
+  void aRegionMayBeClosedAfterTheConnection() {
+    Pair pair = connect();
+    SendRegion region = pair.client().sender().claim(10);
+    pair.client().close();
+    region.close();
+    region.close();
+  }
+
+  private static void assertNotClaimed(SendRegion region) {
+    assertThatThrownBy(() -> region.commit()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> region.commit(1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> region.stage()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> region.stage(1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::abort).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::segment).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(region::buffer).isInstanceOf(IllegalStateException.class);

@@ -164,9 +164,9 @@ public abstract class CloseContract extends Contract {
     assertClosedByPeer(() -> sender.claim(1));
     assertClosedByPeer(() -> sender.claim(1, PATIENCE));
     assertClosedByPeer(() -> sender.tryClaim(1));
-    assertClosedByPeer(() -> sender.sendAsync(first));
-    assertClosedByPeer(() -> sender.sendAsync(second, 1));
-    assertClosedByPeer(() -> sender.sendAsync(registered, 0, 10));
+    assertClosedByPeer(() -> first.commit());
+    assertClosedByPeer(() -> second.commit(1));
+    assertClosedByPeer(() -> sender.sendRegistered(registered, 0, 10));
     assertClosedByPeer(() -> sender.send(MemorySegment.ofArray(new byte[1])));
     third.abort();
   }
@@ -191,13 +191,13 @@ public abstract class CloseContract extends Contract {
     assertClosed(() -> sender.claim(1, PATIENCE));
     assertClosed(() -> sender.claim(1, Duration.ZERO));
     assertClosed(() -> sender.tryClaim(1));
-    assertClosed(() -> sender.sendAsync(first));
-    assertClosed(() -> sender.sendAsync(second, 1));
-    assertClosed(() -> sender.sendAsync(registered, 0, 10));
+    assertClosed(() -> first.commit());
+    assertClosed(() -> second.commit(1));
+    assertClosed(() -> sender.sendRegistered(registered, 0, 10));
     assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1])));
     assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1]), 0, 1));
-    assertClosed(() -> sender.stage(third));
-    assertClosed(() -> sender.stage(third, 1));
+    assertClosed(() -> third.stage());
+    assertClosed(() -> third.stage(1));
     assertClosed(receiver::receive);
     assertClosed(() -> receiver.receive(PATIENCE));
     assertClosed(() -> receiver.receive(Duration.ZERO));
@@ -209,7 +209,7 @@ public abstract class CloseContract extends Contract {
     registered.close();
     assertThat(connection.sender()).isSameAs(sender);
     assertThat(connection.receiver()).isSameAs(receiver);
-    assertThat(sender.maxMessageSize()).isPositive();
+    assertThat(sender.maxMessage()).isPositive();
     assertThat(connection.uri()).isNotNull();
     assertThat(connection.peerPayload()).isEmpty();
     assertThat(connection.counters().messagesReceived()).isEqualTo(1);
@@ -791,16 +791,16 @@ public abstract class CloseContract extends Contract {
                     sender.send(source);
                     break;
                   case 1:
-                    sender.sendAsync(written(sender.claim(200)));
+                    written(sender.claim(200)).commit();
                     break;
                   case 2:
                     SendRegion region = sender.tryClaim(20);
                     if (region != null) {
-                      sender.sendAsync(written(region));
+                      written(region).commit();
                     }
                     break;
                   default:
-                    sender.stage(written(sender.claim(100)));
+                    written(sender.claim(100)).stage();
                     if (sender.staged() == 8) {
                       sender.flush();
                     }

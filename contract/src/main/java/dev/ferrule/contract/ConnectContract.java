@@ -486,8 +486,8 @@ public abstract class ConnectContract extends Contract {
 
     Connection server = closeAtEnd(listener.accept(PATIENCE));
 
-    assertThat(connecting.result().sender().maxMessageSize()).isEqualTo(321);
-    assertThat(server.sender().maxMessageSize()).isEqualTo(123);
+    assertThat(connecting.result().sender().maxMessage()).isEqualTo(321);
+    assertThat(server.sender().maxMessage()).isEqualTo(123);
   }
 
   /** A provider may have another default for a standard option. */

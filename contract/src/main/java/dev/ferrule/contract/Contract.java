@@ -188,7 +188,7 @@ public abstract class Contract {
   /** Sends a message of the stream by a region that was claimed for it. */
   static void send(Sender sender, SendRegion region, MessageStream stream, long number) {
     stream.write(region.buffer(), region.offset(), number);
-    sender.sendAsync(region);
+    region.commit();
   }
 
   /** Claims space for a message of the stream, waits for it if necessary, and sends the message. */

@@ -97,7 +97,7 @@ public abstract class FreeContract extends Contract {
       while (sent < messages) {
         SendRegion region = sender.claim(length, LASTING);
         stream.write(region.buffer(), region.offset(), sent++);
-        sender.sendAsync(region);
+        region.commit();
         receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       }
     } catch (OperationTimeoutException e) {
@@ -110,7 +110,7 @@ public abstract class FreeContract extends Contract {
     while (sent < more) {
       SendRegion region = sender.claim(length, PATIENCE);
       stream.write(region.buffer(), region.offset(), sent++);
-      sender.sendAsync(region);
+      region.commit();
       receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
     }
     receiver.expectNoMore();
@@ -153,10 +153,10 @@ public abstract class FreeContract extends Contract {
     assertThatThrownBy(
             () -> {
               while (true) {
-                for (int length : new int[] {sender.maxMessageSize(), 100, 1, 0}) {
+                for (int length : new int[] {sender.maxMessage(), 100, 1, 0}) {
                   SendRegion region = sender.tryClaim(length);
                   while (region != null) {
-                    sender.sendAsync(region);
+                    region.commit();
                     lengths.add(length);
                     region = sender.tryClaim(length);
                   }

@@ -137,7 +137,7 @@ public abstract class MessagingContract extends Contract {
     try {
       assertUsedByTwoThreads(() -> sender.tryClaim(1), first);
       assertUsedByTwoThreads(() -> sender.send(MemorySegment.ofArray(new byte[1])), first);
-      assertUsedByTwoThreads(() -> sender.sendAsync(region), first);
+      assertUsedByTwoThreads(() -> region.commit(), first);
       assertUsedByTwoThreads(region::abort, first);
     } catch (AssertionError e) {
       if (first.endsWithin(PATIENCE)) {
@@ -645,7 +645,7 @@ public abstract class MessagingContract extends Contract {
       SendRegion region = sent < messages ? sender.tryClaim(stream.length(sent)) : null;
       if (region != null) {
         stream.write(region.buffer(), region.offset(), sent++);
-        sender.sendAsync(region);
+        region.commit();
         moved = true;
       }
       if (!moved) {

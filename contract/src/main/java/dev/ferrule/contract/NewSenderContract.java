@@ -98,10 +98,10 @@ public abstract class NewSenderContract extends Contract {
       switch (random.nextInt(4)) {
         case 0 -> id = sender.send(message);
         case 1 -> id = sender.stage(message);
-        case 2 -> id = sender.sendAsync(written(sender, message));
+        case 2 -> id = written(sender, message).commit();
         default -> {
           SendRegion aborted = sender.tryClaim(random.nextInt(200));
-          id = sender.stage(written(sender, message));
+          id = written(sender, message).stage();
           if (aborted != null) {
             aborted.abort();
           }
@@ -194,7 +194,7 @@ public abstract class NewSenderContract extends Contract {
     checker.receiveUpTo(1, pair.server());
     assertThatThrownBy(() -> sender.send(message(0, 1))).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.tryClaim(1)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.sendAsync(claimed)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> claimed.commit()).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(claimed::abort).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(sender::staged).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(sender::flush).isInstanceOf(IllegalStateException.class);
@@ -235,15 +235,6 @@ public abstract class NewSenderContract extends Contract {
   }
 
   @Test
-  void aRegionOfAnotherSenderIsRefused() {
-    Pair pair = connect();
-    Sender other = pair.client().newSender();
-    SendRegion region = pair.client().sender().claim(10);
-    assertThatThrownBy(() -> other.sendAsync(region)).isInstanceOf(IllegalArgumentException.class);
-    region.abort();
-  }
-
-  @Test
   void registeredMemoryBelongsToTheConnectionAndIsSentFromByAnySender() {
     Pair pair = connect();
     List<Sender> senders = List.of(pair.client().sender(), pair.client().newSender());
@@ -255,7 +246,7 @@ public abstract class NewSenderContract extends Contract {
           MemorySegment message = message(i, round);
           long offset = (long) i * LONGEST;
           MemorySegment.copy(message, 0, memory, offset, message.byteSize());
-          senders.get(i).sendAsync(registered, offset, (int) message.byteSize());
+          senders.get(i).sendRegistered(registered, offset, (int) message.byteSize());
         }
       }
       memory.fill((byte) -1); // no send uses it any more

@@ -60,11 +60,10 @@ final class NumberedSender {
     int length = stream.length(number);
     switch (way) {
       case CLAIM:
-        return sender.sendAsync(written(sender.claim(length), number));
+        return written(sender.claim(length), number).commit();
       case CLAIM_OF_MORE:
-        return sender.sendAsync(
-            written(sender.claim(Math.min(sender.maxMessageSize(), 2 * length + 1)), number),
-            length);
+        return written(sender.claim(Math.min(sender.maxMessage(), 2 * length + 1)), number)
+            .commit(length);
       case TRY_CLAIM:
         SendRegion region = sender.tryClaim(length);
         while (region == null) {
@@ -72,7 +71,7 @@ final class NumberedSender {
           Contract.idle();
           region = sender.tryClaim(length);
         }
-        return sender.sendAsync(written(region, number));
+        return written(region, number).commit();
       case COPY_FROM_HEAP:
         stream.write(heap, HEAP_OFFSET, number);
         return sender.send(heap, HEAP_OFFSET, length);
@@ -81,27 +80,28 @@ final class NumberedSender {
         return sender.send(nativeMemory.asSlice(0, length));
       case REGISTERED:
         long offset = writeRegistered(number);
-        slotIds[slot] = sender.sendAsync(registered, offset, length);
+        slotIds[slot] = sender.sendRegistered(registered, offset, length);
         return slotIds[slot];
       case GATHER:
         long whole = writeRegistered(number);
         int header = splitHeader(whole, length);
         slotIds[slot] =
-            sender.sendAsync(header(header), registered, whole + header, length - header);
+            sender.sendRegistered(header(header), registered, whole + header, length - header);
         heap.fill((byte) -1);
         return slotIds[slot];
       case BATCH_REGISTERED:
         long place = writeRegistered(number);
-        slotIds[slot] = sender.stage(registered, place, length);
+        slotIds[slot] = sender.stageRegistered(registered, place, length);
         return slotIds[slot];
       case BATCH_GATHER:
         long start = writeRegistered(number);
         int first = splitHeader(start, length);
-        slotIds[slot] = sender.stage(header(first), registered, start + first, length - first);
+        slotIds[slot] =
+            sender.stageRegistered(header(first), registered, start + first, length - first);
         heap.fill((byte) -1);
         return slotIds[slot];
       case BATCH:
-        return sender.stage(written(sender.claim(length), number));
+        return written(sender.claim(length), number).stage();
       case BATCH_COPY:
         stream.write(heap, HEAP_OFFSET, number);
         return sender.stage(heap, HEAP_OFFSET, length);

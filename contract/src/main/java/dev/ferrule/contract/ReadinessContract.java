@@ -193,7 +193,7 @@ public abstract class ReadinessContract extends Contract {
 
         watch.awaitReadable();
         SendRegion region = sender.claim(100, PATIENCE);
-        sender.sendAsync(region);
+        region.commit();
         sent++;
       }
     }
@@ -204,7 +204,7 @@ public abstract class ReadinessContract extends Contract {
     CLAIM {
       @Override
       void send(Sender sender) {
-        sender.sendAsync(sender.claim(100, PATIENCE));
+        sender.claim(100, PATIENCE).commit();
       }
     },
     SEND {
@@ -250,13 +250,13 @@ public abstract class ReadinessContract extends Contract {
   void roomForALongMessageIsShownAlthoughAShortOneWasSent() throws IOException {
     Pair pair = connectWith(Readiness.Interest.ALL);
     Sender sender = pair.client().sender();
-    int longest = sender.maxMessageSize();
+    int longest = sender.maxMessage();
     try (Watch watch = new Watch(pair.client().readiness())) {
       watch.awaitQuiet(() -> assertThat(poll(pair.client().receiver(), 1)).isZero());
       int sent = sendAll(sender, longest);
       SendRegion little = sender.tryClaim(8);
       if (little != null) {
-        sender.sendAsync(little);
+        little.commit();
         sent++;
       }
       receiveAll(pair.server(), sent);
@@ -284,7 +284,7 @@ public abstract class ReadinessContract extends Contract {
     int count = 0;
     while (true) {
       try {
-        sender.sendAsync(sender.claim(100, Duration.ZERO));
+        sender.claim(100, Duration.ZERO).commit();
         count++;
       } catch (OperationTimeoutException e) {
         return count;
@@ -303,7 +303,7 @@ public abstract class ReadinessContract extends Contract {
     int count = 0;
     SendRegion region = sender.tryClaim(length);
     while (region != null) {
-      sender.sendAsync(region);
+      region.commit();
       count++;
       region = sender.tryClaim(length);
     }
@@ -474,7 +474,7 @@ public abstract class ReadinessContract extends Contract {
       received[0] += poll(receiver, 1 + random.nextInt(20));
       SendRegion region = sent < messages ? sender.tryClaim(8 + random.nextInt(300)) : null;
       if (region != null) {
-        sender.sendAsync(region);
+        region.commit();
         sent++;
       }
       if (random.nextInt(1_000) == 0) {

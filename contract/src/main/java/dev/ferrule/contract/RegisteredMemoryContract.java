@@ -45,7 +45,7 @@ public abstract class RegisteredMemoryContract extends Contract {
       {0, SIZE}, {0, 0}, {SIZE, 0}, {1, 1}, {SIZE - 1, 1}, {13, 700}, {64, 64}, {1, SIZE - 1}
     };
     for (int[] part : parts) {
-      pair.client().sender().sendAsync(registered, part[0], part[1]);
+      pair.client().sender().sendRegistered(registered, part[0], part[1]);
       try (var message = pair.server().receiver().receive(PATIENCE)) {
         assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
             .isEqualTo(memory.asSlice(part[0], part[1]).toArray(ValueLayout.JAVA_BYTE));
@@ -92,8 +92,8 @@ public abstract class RegisteredMemoryContract extends Contract {
     memory.setString(100, "part");
 
     first.close();
-    pair.client().sender().sendAsync(again, 0, 6);
-    pair.client().sender().sendAsync(part, 0, 5);
+    pair.client().sender().sendRegistered(again, 0, 6);
+    pair.client().sender().sendRegistered(part, 0, 5);
 
     assertThat(pair.server().receiver().receive(PATIENCE).segment().getString(0))
         .isEqualTo("first");
@@ -125,25 +125,25 @@ public abstract class RegisteredMemoryContract extends Contract {
     Sender sender = pair.client().sender();
     RegisteredMemory registered = pair.client().register(memory.asSlice(0, 100));
 
-    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 101))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, 0, 101))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, 100, 1))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, 100, 1))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, 101, 0))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, 101, 0))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, -1, 10))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, -1, 10))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, 10, -1))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, 10, -1))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, Long.MAX_VALUE, 10))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, Long.MAX_VALUE, 10))
         .isInstanceOf(IndexOutOfBoundsException.class);
 
-    sender.sendAsync(registered, 90, 10);
+    sender.sendRegistered(registered, 90, 10);
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(10);
   }
 
   private void assertPasses(Pair pair, RegisteredMemory registered, int offset, int length) {
-    pair.client().sender().sendAsync(registered, offset, length);
+    pair.client().sender().sendRegistered(registered, offset, length);
     assertReceives(pair, part(offset, length));
   }
 
@@ -159,8 +159,8 @@ public abstract class RegisteredMemoryContract extends Contract {
       for (Pair other : others) {
         assertPasses(other, registered, round, 8);
         assertPasses(other, registered, round, SIZE - 3);
-        other.client().sender().stage(registered, 10, 2000);
-        other.client().sender().stage(header, registered, 20, 1000);
+        other.client().sender().stageRegistered(registered, 10, 2000);
+        other.client().sender().stageRegistered(header, registered, 20, 1000);
         other.client().sender().flush();
         assertReceives(other, part(10, 2000));
         assertReceives(other, header.toArray(ValueLayout.JAVA_BYTE), part(20, 1000));
@@ -185,10 +185,10 @@ public abstract class RegisteredMemoryContract extends Contract {
     assertPasses(last, registered, 1, 1000);
     other.client().close();
     assertPasses(last, registered, 2, 1000);
-    assertClosed(() -> other.client().sender().sendAsync(registered, 0, 1000));
+    assertClosed(() -> other.client().sender().sendRegistered(registered, 0, 1000));
     last.client().close();
 
-    assertThatThrownBy(() -> late.client().sender().sendAsync(registered, 0, 1000))
+    assertThatThrownBy(() -> late.client().sender().sendRegistered(registered, 0, 1000))
         .isInstanceOf(IllegalStateException.class);
     registered.close();
     assertPasses(late, late.client().register(memory), 3, 1000);
@@ -202,7 +202,7 @@ public abstract class RegisteredMemoryContract extends Contract {
 
     pair.client().close();
 
-    assertThatThrownBy(() -> other.client().sender().sendAsync(registered, 0, 1000))
+    assertThatThrownBy(() -> other.client().sender().sendRegistered(registered, 0, 1000))
         .isInstanceOf(IllegalStateException.class);
   }
 
@@ -216,7 +216,7 @@ public abstract class RegisteredMemoryContract extends Contract {
       RegisteredMemory registered = pair.client().register(memory);
       stream.write(memory, 0, number);
       for (Pair other : others) {
-        other.client().sender().sendAsync(registered, 0, SIZE);
+        other.client().sender().sendRegistered(registered, 0, SIZE);
       }
       registered.close();
       memory.fill((byte) -1);
@@ -224,7 +224,7 @@ public abstract class RegisteredMemoryContract extends Contract {
         try (var message = other.server().receiver().receive(PATIENCE)) {
           stream.verify(message.buffer(), message.offset(), message.length(), number);
         }
-        assertThatThrownBy(() -> other.client().sender().sendAsync(registered, 0, SIZE))
+        assertThatThrownBy(() -> other.client().sender().sendRegistered(registered, 0, SIZE))
             .isInstanceOf(IllegalStateException.class);
       }
     }
@@ -239,7 +239,7 @@ public abstract class RegisteredMemoryContract extends Contract {
     RegisteredMemory second = other.client().register(memory);
 
     first.close();
-    assertThatThrownBy(() -> other.client().sender().sendAsync(first, 0, 1000))
+    assertThatThrownBy(() -> other.client().sender().sendRegistered(first, 0, 1000))
         .isInstanceOf(IllegalStateException.class);
     assertPasses(other, second, 0, 1000);
     assertPasses(pair, second, 0, 1000);
@@ -256,7 +256,7 @@ public abstract class RegisteredMemoryContract extends Contract {
     for (int number = 0; number < 10; number++) {
       RegisteredMemory registered = pair.client().register(memory);
       stream.write(memory, 0, number);
-      other.client().sender().sendAsync(registered, 0, SIZE);
+      other.client().sender().sendRegistered(registered, 0, SIZE);
       Background<?> closing = inBackground("closer", () -> registered.close());
       registered.close();
       memory.fill((byte) -1);
@@ -281,9 +281,9 @@ public abstract class RegisteredMemoryContract extends Contract {
           public void close() {}
         };
 
-    assertThatThrownBy(() -> pair.client().sender().sendAsync(foreign, 0, 1000))
+    assertThatThrownBy(() -> pair.client().sender().sendRegistered(foreign, 0, 1000))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> pair.client().sender().stage(foreign, 0, 10))
+    assertThatThrownBy(() -> pair.client().sender().stageRegistered(foreign, 0, 10))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(pair.client().sender().staged()).isZero();
   }
@@ -297,7 +297,7 @@ public abstract class RegisteredMemoryContract extends Contract {
     registered.close();
     registered.close();
 
-    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 10))
+    assertThatThrownBy(() -> sender.sendRegistered(registered, 0, 10))
         .isInstanceOf(IllegalStateException.class);
     sender.send(memory, 0, 10);
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(10);
@@ -311,7 +311,7 @@ public abstract class RegisteredMemoryContract extends Contract {
     for (int number = 0; number < 20; number++) {
       RegisteredMemory registered = pair.client().register(memory);
       stream.write(memory, 0, number);
-      pair.client().sender().sendAsync(registered, 0, SIZE);
+      pair.client().sender().sendRegistered(registered, 0, SIZE);
       registered.close();
       memory.fill((byte) -1);
       try (var message = pair.server().receiver().receive(PATIENCE)) {
@@ -331,7 +331,7 @@ public abstract class RegisteredMemoryContract extends Contract {
 
     assertThat(memory.getString(0)).isEqualTo("mine");
     assertClosed(() -> pair.client().register(memory));
-    assertClosed(() -> pair.client().sender().sendAsync(registered, 0, 10));
+    assertClosed(() -> pair.client().sender().sendRegistered(registered, 0, 10));
   }
 
   @Test
@@ -342,7 +342,7 @@ public abstract class RegisteredMemoryContract extends Contract {
       try (Arena arena = Arena.ofShared();
           RegisteredMemory registered = pair.client().register(arena.allocate(SIZE))) {
         registered.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
-        pair.client().sender().sendAsync(registered, 0, 4);
+        pair.client().sender().sendRegistered(registered, 0, 4);
       }
       try (var message = pair.server().receiver().receive(PATIENCE)) {
         assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
@@ -387,7 +387,7 @@ public abstract class RegisteredMemoryContract extends Contract {
         byte[] expected = header.toArray(ValueLayout.JAVA_BYTE);
         int offset = SIZE - each[1];
 
-        long id = sender.sendAsync(header, registered, offset, each[1]);
+        long id = sender.sendRegistered(header, registered, offset, each[1]);
         header.fill((byte) 9);
 
         assertReceives(pair, expected, part(offset, each[1]));
@@ -407,11 +407,11 @@ public abstract class RegisteredMemoryContract extends Contract {
     for (int round = 0; round < 3; round++) {
       header.fill((byte) 1);
       sender.stage(header);
-      sender.stage(registered, 10, 2000);
+      sender.stageRegistered(registered, 10, 2000);
       header.fill((byte) 2);
-      sender.stage(header, registered, 20, 2000);
+      sender.stageRegistered(header, registered, 20, 2000);
       header.fill((byte) 3);
-      long last = sender.stage(header, registered, 30, 4);
+      long last = sender.stageRegistered(header, registered, 30, 4);
       header.fill((byte) 4);
       assertThat(sender.staged()).isEqualTo(4);
       assertThat(pair.server().receiver().tryReceive()).isNull();
@@ -439,27 +439,27 @@ public abstract class RegisteredMemoryContract extends Contract {
     RegisteredMemory closed = pair.client().register(memory);
     closed.close();
     MemorySegment header = MemorySegment.ofArray(new byte[8]);
-    MemorySegment longest = MemorySegment.ofArray(new byte[sender.maxMessageSize()]);
-    MemorySegment tooLong = MemorySegment.ofArray(new byte[sender.maxMessageSize() + 1]);
+    MemorySegment longest = MemorySegment.ofArray(new byte[sender.maxMessage()]);
+    MemorySegment tooLong = MemorySegment.ofArray(new byte[sender.maxMessage() + 1]);
 
-    assertThatThrownBy(() -> sender.sendAsync(longest, registered, 0, 1))
+    assertThatThrownBy(() -> sender.sendRegistered(longest, registered, 0, 1))
         .isInstanceOf(MessageTooLongException.class);
-    assertThatThrownBy(() -> sender.stage(tooLong, registered, 0, 0))
+    assertThatThrownBy(() -> sender.stageRegistered(tooLong, registered, 0, 0))
         .isInstanceOf(MessageTooLongException.class);
     int[][] outside = {{0, 101}, {100, 1}, {101, 0}, {-1, 10}, {10, -1}};
     for (int[] each : outside) {
-      assertThatThrownBy(() -> sender.sendAsync(header, registered, each[0], each[1]))
+      assertThatThrownBy(() -> sender.sendRegistered(header, registered, each[0], each[1]))
           .isInstanceOf(IndexOutOfBoundsException.class);
-      assertThatThrownBy(() -> sender.stage(registered, each[0], each[1]))
+      assertThatThrownBy(() -> sender.stageRegistered(registered, each[0], each[1]))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
-    assertThatThrownBy(() -> sender.sendAsync(header, closed, 0, 10))
+    assertThatThrownBy(() -> sender.sendRegistered(header, closed, 0, 10))
         .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.stage(closed, 0, 1000))
+    assertThatThrownBy(() -> sender.stageRegistered(closed, 0, 1000))
         .isInstanceOf(IllegalStateException.class);
 
     assertThat(sender.staged()).isZero();
-    assertThat(sender.sendAsync(header, registered, 0, 100)).isEqualTo(1);
+    assertThat(sender.sendRegistered(header, registered, 0, 100)).isEqualTo(1);
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(108);
   }
 
@@ -475,12 +475,12 @@ public abstract class RegisteredMemoryContract extends Contract {
 
     for (int i = 0; i < 2000; i++) {
       int length = i % 2 == 0 ? 8 : SIZE;
-      assertThatThrownBy(() -> sender.stage(freed, registered, 0, length))
+      assertThatThrownBy(() -> sender.stageRegistered(freed, registered, 0, length))
           .isInstanceOf(IllegalStateException.class);
     }
 
     assertThat(sender.staged()).isZero();
-    sender.sendAsync(registered, 0, SIZE);
+    sender.sendRegistered(registered, 0, SIZE);
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(SIZE);
     registered.close();
   }
@@ -494,14 +494,14 @@ public abstract class RegisteredMemoryContract extends Contract {
     try {
       arena.close();
     } catch (IllegalStateException e) { // the registration keeps it alive
-      pair.client().sender().sendAsync(registered, 0, SIZE);
+      pair.client().sender().sendRegistered(registered, 0, SIZE);
       assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(SIZE);
       registered.close();
       arena.close();
       return;
     }
 
-    assertThatThrownBy(() -> pair.client().sender().sendAsync(registered, 0, SIZE))
+    assertThatThrownBy(() -> pair.client().sender().sendRegistered(registered, 0, SIZE))
         .isInstanceOf(IllegalStateException.class);
   }
 }

@@ -512,7 +512,7 @@ public abstract class RmaContract extends Contract {
     MemorySegment theirs = filled(SIZE, 1);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
     RegisteredMemory local = pair.client().register(filled(SIZE, 2));
-    int tooLong = pair.client().sender().maxMessageSize() + 1;
+    int tooLong = pair.client().sender().maxMessage() + 1;
 
     assertThatThrownBy(
             () -> pair.client().rma().writeAndSend(local, 0, remote, 0, SIZE, memory(tooLong)))

@@ -101,7 +101,7 @@ public abstract class WaitContract extends Contract {
         int length = STREAM.length(number);
         RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(length));
         STREAM.write(memory.segment(), 0, number);
-        connection.sender().sendAsync(memory, 0, length);
+        connection.sender().sendRegistered(memory, 0, length);
       }
     };
 
@@ -226,7 +226,7 @@ public abstract class WaitContract extends Contract {
         inBackground("receiver", () -> server.receiver().receive(longest).length());
     receiving.awaitInside("receive");
     SendRegion region = client.sender().claim(5, longest);
-    client.sender().sendAsync(region);
+    region.commit();
 
     assertThat(receiving.result()).isEqualTo(5);
   }
@@ -526,7 +526,7 @@ public abstract class WaitContract extends Contract {
     for (long number = sent; number < sent + 10; number++) {
       SendRegion region = pair.client().sender().claim(STREAM.length(number), PATIENCE);
       STREAM.write(region.buffer(), region.offset(), number);
-      pair.client().sender().sendAsync(region);
+      region.commit();
       receiver.receive(NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
     }
     receiver.expectNoMore();

@@ -15,6 +15,7 @@ import dev.ferrule.contract.LeakContract;
 import dev.ferrule.contract.MessagingContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.SilentProgramContract;
+import dev.ferrule.contract.SpaceContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
@@ -118,6 +119,13 @@ class QueueContractsTest {
   @Nested
   class SilentProgram extends SilentProgramContract {
     SilentProgram() {
+      super(new QueueUnderTest());
+    }
+  }
+
+  @Nested
+  class Space extends SpaceContract {
+    Space() {
       super(new QueueUnderTest());
     }
   }

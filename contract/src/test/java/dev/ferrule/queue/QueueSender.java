@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** The sending half. A message is complete when it was published. */
 final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
+  private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
   private final int maxMessage;
   private final int slots;
   private final ArrayDeque<Slot.Outgoing> free; // guarded by the lock, like the rest
@@ -66,6 +68,14 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
     }
   }
 
+  void close(Slot.Outgoing slot) {
+    synchronized (lock) {
+      if (slot.lent) {
+        abort(slot);
+      }
+    }
+  }
+
   private void takeBack(Slot.Outgoing slot) {
     slot.checkLent();
     slot.lent = false;
@@ -79,29 +89,33 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   }
 
   @Override
-  public int maxMessageSize() {
+  public int maxMessage() {
     return maxMessage;
   }
 
   @Override
   public SendRegion claim(int length) {
-    return claim(length, Long.MAX_VALUE);
+    return slot(length, FOREVER);
   }
 
   @Override
   public SendRegion claim(int length, Duration timeout) {
-    return claim(length, TimeUnit.NANOSECONDS.convert(timeout));
-  }
-
-  private Slot.Outgoing claim(long length, long timeoutNanos) {
-    checkLength(length);
-    Slot.Outgoing slot = lend(timeoutNanos);
-    slot.length = (int) length;
-    return slot;
+    return slot(length, timeout);
   }
 
   @Override
   public @Nullable SendRegion tryClaim(int length) {
+    return trySlot(length);
+  }
+
+  private Slot.Outgoing slot(long length, Duration timeout) {
+    checkLength(length);
+    Slot.Outgoing slot = lend(TimeUnit.NANOSECONDS.convert(timeout));
+    slot.length = (int) length;
+    return slot;
+  }
+
+  private Slot.@Nullable Outgoing trySlot(long length) {
     synchronized (lock) {
       checkThread();
       checkLength(length);
@@ -110,7 +124,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
         stalls++;
         flush();
       } else {
-        slot.length = length;
+        slot.length = (int) length;
       }
       return slot;
     }
@@ -129,24 +143,16 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
     }
   }
 
-  @Override
-  public long sendAsync(SendRegion region, int length) {
+  long commit(Slot.Outgoing slot, int length) {
     synchronized (lock) {
-      long id = stage(region, length);
-      flush();
-      return id;
+      return published(stage(slot, length));
     }
   }
 
-  @Override
-  public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    return send(own(memory), offset, length);
-  }
-
-  @Override
-  public long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length) {
-    long id = stage(header, payload, offset, length);
-    flush();
+  private long published(long id) {
+    if (id != 0) {
+      flush();
+    }
     return id;
   }
 
@@ -163,35 +169,119 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   @Override
   public long send(MemorySegment source, long offset, long length) {
-    return sendAsync(copy(source, offset, length));
+    return published(copy(source, offset, length, FOREVER));
   }
 
-  private SendRegion copy(MemorySegment source, long offset, long length) {
+  @Override
+  public long send(MemorySegment source, long offset, long length, Duration timeout) {
+    return published(copy(source, offset, length, timeout));
+  }
+
+  @Override
+  public long trySend(MemorySegment source, long offset, long length) {
+    return published(copy(source, offset, length, null));
+  }
+
+  @Override
+  public long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return published(gather(header, payload, offset, length, FOREVER));
+  }
+
+  @Override
+  public long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    return published(gather(header, payload, offset, length, timeout));
+  }
+
+  @Override
+  public long trySendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return published(gather(header, payload, offset, length, null));
+  }
+
+  @Override
+  public long stage(MemorySegment source, long offset, long length) {
+    return copy(source, offset, length, FOREVER);
+  }
+
+  @Override
+  public long stage(MemorySegment source, long offset, long length, Duration timeout) {
+    return copy(source, offset, length, timeout);
+  }
+
+  @Override
+  public long tryStage(MemorySegment source, long offset, long length) {
+    return copy(source, offset, length, null);
+  }
+
+  @Override
+  public long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return gather(header, payload, offset, length, FOREVER);
+  }
+
+  @Override
+  public long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    return gather(header, payload, offset, length, timeout);
+  }
+
+  @Override
+  public long tryStageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return gather(header, payload, offset, length, null);
+  }
+
+  private long copy(MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     synchronized (lock) {
       connection.checkOpen();
     }
     Objects.checkFromIndexSize(offset, length, source.byteSize());
-    Slot.Outgoing slot = claim(length, Long.MAX_VALUE);
+    return stage(MemorySegment.NULL, source, offset, length, timeout);
+  }
+
+  private long gather(
+      MemorySegment header,
+      RegisteredMemory payload,
+      long offset,
+      int length,
+      @Nullable Duration timeout) {
+    MemorySegment source = own(payload);
+    Objects.checkFromIndexSize(offset, (long) length, source.byteSize());
+    checkLength(header.byteSize());
+    return stage(header, source, offset, length, timeout);
+  }
+
+  /** Stages a message; returns 0 if there is no slot, and the timeout is null. */
+  private long stage(
+      MemorySegment header,
+      MemorySegment source,
+      long offset,
+      long length,
+      @Nullable Duration timeout) {
+    long first = header.byteSize();
+    Slot.Outgoing slot = timeout == null ? trySlot(first + length) : slot(first + length, timeout);
+    if (slot == null) {
+      return 0;
+    }
     synchronized (lock) { // so that no thread closes the memory meanwhile
       connection.checkOpen();
       try {
-        MemorySegment.copy(source, offset, slot.memory, slot.offset, length);
-      } catch (RuntimeException e) { // the source cannot be read
+        MemorySegment.copy(header, 0, slot.memory, slot.offset, first);
+        MemorySegment.copy(source, offset, slot.memory, slot.offset + first, length);
+      } catch (RuntimeException e) { // the header or the source cannot be read
         slot.abort();
         throw e;
       }
+      return stage(slot, slot.length);
     }
-    return slot;
   }
 
-  @Override
-  public long stage(SendRegion region, int length) {
+  long stage(Slot.Outgoing slot, int length) {
     synchronized (lock) {
       checkThread();
       connection.checkOpen();
-      if (!(region instanceof Slot.Outgoing slot) || slot.sender != this) {
-        throw new IllegalArgumentException("the region belongs to another connection");
-      }
       slot.checkLent();
       if (length < 0 || length > slot.length) {
         throw new IllegalArgumentException(length + " bytes of a region of " + slot.length);
@@ -201,36 +291,6 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
       staged.add(slot);
       return ++lastId;
     }
-  }
-
-  @Override
-  public long stage(MemorySegment source, long offset, long length) {
-    return stage(copy(source, offset, length));
-  }
-
-  @Override
-  public long stage(RegisteredMemory memory, long offset, int length) {
-    return stage(own(memory), offset, length);
-  }
-
-  @Override
-  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
-    MemorySegment source = own(payload);
-    Objects.checkFromIndexSize(offset, (long) length, source.byteSize());
-    checkLength(header.byteSize());
-    checkLength(header.byteSize() + length);
-    Slot.Outgoing slot = claim(header.byteSize() + length, Long.MAX_VALUE);
-    synchronized (lock) { // so that no thread closes the memory meanwhile
-      connection.checkOpen();
-      try {
-        MemorySegment.copy(header, 0, slot.memory, slot.offset, header.byteSize());
-        MemorySegment.copy(source, offset, slot.memory, slot.offset + header.byteSize(), length);
-      } catch (RuntimeException e) { // the header or the source cannot be read
-        slot.abort();
-        throw e;
-      }
-    }
-    return stage(slot, slot.length);
   }
 
   @Override

@@ -66,8 +66,23 @@ abstract class Slot {
     }
 
     @Override
+    public long commit(int sentLength) {
+      return sender.commit(this, sentLength);
+    }
+
+    @Override
+    public long stage(int sentLength) {
+      return sender.stage(this, sentLength);
+    }
+
+    @Override
     public void abort() {
       sender.abort(this);
+    }
+
+    @Override
+    public void close() {
+      sender.close(this);
     }
   }
 

@@ -355,8 +355,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       long length,
       MemorySegment message) {
     checkOpen();
-    if (message.byteSize() > sender().maxMessageSize()) {
-      throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessageSize());
+    if (message.byteSize() > sender().maxMessage()) {
+      throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessage());
     }
     long id = write(local, localOffset, remote, remoteOffset, length);
     orderBeforeMessage(id);

@@ -4,14 +4,14 @@ package dev.ferrule.support;
 import dev.ferrule.SendRegion;
 
 /**
- * The base class of send regions. A region is claimed, sent or aborted, and reused for later
- * messages.
+ * The base class of send regions. A region is claimed, committed, staged or aborted, and reused for
+ * later messages.
  */
 public abstract class AbstractSendRegion extends LentRegion implements SendRegion {
 
   /** Creates a region that is not claimed. */
   protected AbstractSendRegion() {
-    super("the region is not claimed: it was already sent or aborted");
+    super("the region is not claimed: it was already committed, staged or aborted");
   }
 
   /**
@@ -26,6 +26,13 @@ public abstract class AbstractSendRegion extends LentRegion implements SendRegio
     if (sentLength < 0 || sentLength > length()) {
       throw new IllegalArgumentException(
           "cannot send " + sentLength + " bytes of a region of " + length());
+    }
+  }
+
+  @Override
+  public final void close() {
+    if (isLent()) {
+      abort();
     }
   }
 }

@@ -24,17 +24,20 @@ public abstract class AbstractSender implements Sender {
   /** Returned instead of a place if there is no space. */
   public static final int FULL = -2;
 
-  private final int maxMessageSize;
+  /** Returned instead of a message's id if there is no space. */
+  protected static final long NO_SPACE = 0;
+
+  private final int maxMessage;
   private volatile long stalls; // written by one thread at a time
   private @Nullable AwaitedRoom room; // of a program that waits for it by readiness
 
   /**
    * Creates a sender.
    *
-   * @param maxMessageSize the peer's limit, in bytes
+   * @param maxMessage the peer's limit, in bytes
    */
-  protected AbstractSender(int maxMessageSize) {
-    this.maxMessageSize = maxMessageSize;
+  protected AbstractSender(int maxMessage) {
+    this.maxMessage = maxMessage;
   }
 
   /** {@return the URI that identifies the connection in errors} */
@@ -47,18 +50,20 @@ public abstract class AbstractSender implements Sender {
    * Reserves space for a message, without waiting.
    *
    * @param length the message's length in bytes, already validated
+   * @param copied the number of these bytes that are not in registered memory
    * @return the message's place, in the provider's own terms; or {@link #FULL}
    */
-  protected abstract int reserve(int length);
+  protected abstract int reserve(int length, int copied);
 
   /**
    * Waits until space for a message can be reserved.
    *
    * @param length the message's length in bytes
+   * @param copied the number of these bytes that are not in registered memory
    * @param deadline the deadline, by System.nanoTime; or {@link Deadlines#NEVER}
    * @return the message's place; FULL after the deadline
    */
-  protected abstract int awaitRoom(int length, long deadline);
+  protected abstract int awaitRoom(int length, int copied, long deadline);
 
   /**
    * Claims space for a message and lends it to the program in one step, where that is cheaper than
@@ -80,6 +85,47 @@ public abstract class AbstractSender implements Sender {
    */
   protected abstract SendRegion lend(int place, int length);
 
+  /**
+   * Sends a copy of a part of a segment.
+   *
+   * @param source the segment
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes
+   * @param timeout the maximum time to wait for space; null without limit
+   * @return the message's id; {@link #NO_SPACE} after the timeout
+   */
+  protected abstract long sendCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout);
+
+  /**
+   * Stages a copy of a part of a segment. Otherwise like {@link #sendCopy}.
+   *
+   * @param source the segment
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes
+   * @param timeout the maximum time to wait for space; null without limit
+   * @return the message's id; NO_SPACE after the timeout
+   */
+  protected abstract long stageCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout);
+
+  /**
+   * Stages a header and bytes in registered memory as one message.
+   *
+   * @param header the header
+   * @param payload the registered memory
+   * @param offset the offset of the payload in the memory, in bytes
+   * @param length the payload's length in bytes
+   * @param timeout the maximum time to wait for space; null without limit
+   * @return the message's id; NO_SPACE after the timeout
+   */
+  protected abstract long stageGather(
+      MemorySegment header,
+      RegisteredMemory payload,
+      long offset,
+      int length,
+      @Nullable Duration timeout);
+
   /** Publishes all staged messages. */
   protected abstract void publish();
 
@@ -87,30 +133,115 @@ public abstract class AbstractSender implements Sender {
   protected abstract long lastId();
 
   @Override
-  public final int maxMessageSize() {
-    return maxMessageSize;
+  public final int maxMessage() {
+    return maxMessage;
+  }
+
+  @Override
+  public final SendRegion claim(int length) {
+    SendRegion region = checkAndClaim(length);
+    return region == null ? lend(await(length, length), length) : region;
+  }
+
+  @Override
+  public final SendRegion claim(int length, Duration timeout) {
+    SendRegion region = claimWithin(length, timeout);
+    if (region == null) {
+      throw timedOut(length);
+    }
+    return region;
   }
 
   @Override
   public final @Nullable SendRegion tryClaim(int length) {
+    return claimWithin(length, Duration.ZERO);
+  }
+
+  /**
+   * Claims a region, and waits for the timeout at most.
+   *
+   * @param length the message's length in bytes
+   * @param timeout the maximum time to wait; null without limit
+   * @return the region; null after the timeout
+   */
+  protected final @Nullable SendRegion claimWithin(int length, @Nullable Duration timeout) {
     SendRegion region = checkAndClaim(length);
     if (region != null) {
       return region;
     }
-    stalls++;
-    flush(); // what is staged occupies space, and the peer frees only what it has received
-    int place = reserveAfterRequest(length);
+    int place = await(length, length, timeout);
     return place == FULL ? null : lend(place, length);
   }
 
+  /** An ended connection is reported before an invalid length. */
+  private @Nullable SendRegion checkAndClaim(int length) {
+    checkOpen();
+    checkLength(length);
+    SendRegion region = claimInPlace(length);
+    if (region == null) {
+      int place = reserve(length, length);
+      if (place == FULL) {
+        return null;
+      }
+      region = lend(place, length);
+    }
+    foundRoom(length);
+    return region;
+  }
+
+  /**
+   * Reserves space for a message, and waits for the timeout at most.
+   *
+   * @param length the message's length in bytes, already validated
+   * @param copied the number of these bytes that are not in registered memory
+   * @param timeout the maximum time to wait; null without limit
+   * @return the message's place; FULL after the timeout
+   */
+  protected final int reserve(int length, int copied, @Nullable Duration timeout) {
+    int place = reserve(length, copied);
+    if (place == FULL) {
+      return await(length, copied, timeout);
+    }
+    foundRoom(length);
+    return place;
+  }
+
+  private int await(int length, int copied, @Nullable Duration timeout) {
+    if (timeout == null) {
+      return await(length, copied);
+    }
+    stalls++;
+    boolean waits = timeout.isPositive();
+    if (waits) {
+      onRoom(); // a thread that waits may use up the request of the readiness
+    }
+    flush(); // what is staged occupies space, and the peer frees only what it has received
+    int place = waits ? awaitRoom(length, copied, Deadlines.after(timeout)) : FULL;
+    if (place == FULL) {
+      return reserveAfterRequest(length, copied);
+    }
+    foundRoom(length);
+    return place;
+  }
+
+  /** Waits for space as long as necessary. */
+  private int await(int length, int copied) {
+    stalls++;
+    onRoom(); // a thread that waits may use up the request of the readiness
+    flush();
+    int place = awaitRoom(length, copied, Deadlines.NEVER);
+    foundRoom(length);
+    return place;
+  }
+
   /** Requests that the readiness shows room, unless that is pending, and looks once more. */
-  private int reserveAfterRequest(int length) {
+  private int reserveAfterRequest(int length, int copied) {
     AwaitedRoom awaited = room;
     if (awaited == null) {
       return FULL;
     }
     awaited.foundNone(length);
-    int place = reserve(length);
+    int place = reserve(length, copied);
     if (place != FULL) {
       awaited.found(length);
     }
@@ -127,84 +258,6 @@ public abstract class AbstractSender implements Sender {
     if (awaited != null) {
       awaited.found(length);
     }
-  }
-
-  @Override
-  public final SendRegion claim(int length) {
-    SendRegion region = checkAndClaim(length);
-    return region == null ? lend(stallAndFind(length), length) : region;
-  }
-
-  private int stallAndFind(int length) {
-    int place = stall(length, Deadlines.NEVER);
-    foundRoom(length);
-    return place;
-  }
-
-  @Override
-  public final SendRegion claim(int length, Duration timeout) {
-    SendRegion region = checkAndClaim(length);
-    if (region != null) {
-      return region;
-    }
-    int place = stall(length, Deadlines.after(timeout));
-    if (place == FULL) {
-      place = reserveAfterRequest(length);
-    } else {
-      foundRoom(length);
-    }
-    if (place == FULL) {
-      throw new OperationTimeoutException(
-          uri(),
-          "timed out waiting for space for a message of "
-              + length
-              + " bytes: the peer is not receiving",
-          null);
-    }
-    return lend(place, length);
-  }
-
-  /** An ended connection is reported before an invalid length. */
-  private @Nullable SendRegion checkAndClaim(int length) {
-    checkOpen();
-    checkLength(length);
-    SendRegion region = claimInPlace(length);
-    if (region == null) {
-      int place = reserve(length);
-      if (place == FULL) {
-        return null;
-      }
-      region = lend(place, length);
-    }
-    foundRoom(length);
-    return region;
-  }
-
-  /**
-   * Reserves space for a message; waits as long as necessary.
-   *
-   * @param length the message's length in bytes, already validated
-   * @return the message's place
-   */
-  protected final int reserveOrWait(int length) {
-    int place = reserve(length);
-    if (place == FULL) {
-      place = stall(length, Deadlines.NEVER);
-    }
-    foundRoom(length);
-    return place;
-  }
-
-  private int stall(int length, long deadline) {
-    stalled();
-    return awaitRoom(length, deadline);
-  }
-
-  /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
-  protected final void stalled() {
-    stalls++;
-    onRoom(); // a thread that waits may use up the request of the readiness
-    flush();
   }
 
   /**
@@ -237,8 +290,8 @@ public abstract class AbstractSender implements Sender {
     if (length < 0) {
       throw new IllegalArgumentException("negative message length: " + length);
     }
-    if (length > maxMessageSize) {
-      throw new MessageTooLongException(uri(), length, maxMessageSize);
+    if (length > maxMessage) {
+      throw new MessageTooLongException(uri(), length, maxMessage);
     }
   }
 
@@ -273,18 +326,100 @@ public abstract class AbstractSender implements Sender {
   }
 
   @Override
-  public final long sendAsync(SendRegion region, int length) {
-    long id = stage(region, length);
-    publish();
-    return id;
+  public final long send(MemorySegment source, long offset, long length) {
+    return sendCopy(source, offset, length, null);
   }
 
   @Override
-  public final long sendAsync(
+  public final long send(MemorySegment source, long offset, long length, Duration timeout) {
+    return orTimeout(sendCopy(source, offset, length, timeout), length);
+  }
+
+  @Override
+  public final long trySend(MemorySegment source, long offset, long length) {
+    return sendCopy(source, offset, length, Duration.ZERO);
+  }
+
+  @Override
+  public final long stage(MemorySegment source, long offset, long length) {
+    return stageCopy(source, offset, length, null);
+  }
+
+  @Override
+  public final long stage(MemorySegment source, long offset, long length, Duration timeout) {
+    return orTimeout(stageCopy(source, offset, length, timeout), length);
+  }
+
+  @Override
+  public final long tryStage(MemorySegment source, long offset, long length) {
+    return stageCopy(source, offset, length, Duration.ZERO);
+  }
+
+  @Override
+  public final long sendRegistered(
       MemorySegment header, RegisteredMemory payload, long offset, int length) {
-    long id = stage(header, payload, offset, length);
-    publish();
+    return published(stageGather(header, payload, offset, length, null));
+  }
+
+  @Override
+  public final long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    long id = stageGather(header, payload, offset, length, timeout);
+    return orTimeout(published(id), header.byteSize() + length);
+  }
+
+  @Override
+  public final long trySendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return published(stageGather(header, payload, offset, length, Duration.ZERO));
+  }
+
+  @Override
+  public final long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return stageGather(header, payload, offset, length, null);
+  }
+
+  @Override
+  public final long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    long id = stageGather(header, payload, offset, length, timeout);
+    return orTimeout(id, header.byteSize() + length);
+  }
+
+  @Override
+  public final long tryStageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    return stageGather(header, payload, offset, length, Duration.ZERO);
+  }
+
+  /**
+   * Publishes a message that was staged, and those before it.
+   *
+   * @param id the message's id, or {@link #NO_SPACE} if there was no space
+   * @return the same
+   */
+  protected final long published(long id) {
+    if (id != NO_SPACE) {
+      publish();
+    }
     return id;
+  }
+
+  private long orTimeout(long id, long length) {
+    if (id == NO_SPACE) {
+      throw timedOut(length);
+    }
+    return id;
+  }
+
+  private OperationTimeoutException timedOut(long length) {
+    return new OperationTimeoutException(
+        uri(),
+        "timed out waiting for space for a message of "
+            + length
+            + " bytes: the peer is not receiving",
+        null);
   }
 
   @Override

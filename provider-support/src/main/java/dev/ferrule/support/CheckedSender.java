@@ -21,8 +21,8 @@ final class CheckedSender implements Sender {
 
   /** Immutable, so any thread may call this. */
   @Override
-  public int maxMessageSize() {
-    return sender.maxMessageSize();
+  public int maxMessage() {
+    return sender.maxMessage();
   }
 
   @Override
@@ -56,26 +56,6 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public long sendAsync(SendRegion region, int length) {
-    use.begin();
-    try {
-      return sender.sendAsync(region, length);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
-  public long sendAsync(MemorySegment header, RegisteredMemory payload, long offset, int length) {
-    use.begin();
-    try {
-      return sender.sendAsync(header, payload, offset, length);
-    } finally {
-      use.end();
-    }
-  }
-
-  @Override
   public long send(MemorySegment source, long offset, long length) {
     use.begin();
     try {
@@ -86,10 +66,53 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public long stage(SendRegion region, int length) {
+  public long send(MemorySegment source, long offset, long length, Duration timeout) {
     use.begin();
     try {
-      return sender.stage(region, length);
+      return sender.send(source, offset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long trySend(MemorySegment source, long offset, long length) {
+    use.begin();
+    try {
+      return sender.trySend(source, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.sendRegistered(header, payload, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long sendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    use.begin();
+    try {
+      return sender.sendRegistered(header, payload, offset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long trySendRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.trySendRegistered(header, payload, offset, length);
     } finally {
       use.end();
     }
@@ -106,10 +129,53 @@ final class CheckedSender implements Sender {
   }
 
   @Override
-  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+  public long stage(MemorySegment source, long offset, long length, Duration timeout) {
     use.begin();
     try {
-      return sender.stage(header, payload, offset, length);
+      return sender.stage(source, offset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryStage(MemorySegment source, long offset, long length) {
+    use.begin();
+    try {
+      return sender.tryStage(source, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.stageRegistered(header, payload, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long stageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout) {
+    use.begin();
+    try {
+      return sender.stageRegistered(header, payload, offset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryStageRegistered(
+      MemorySegment header, RegisteredMemory payload, long offset, int length) {
+    use.begin();
+    try {
+      return sender.tryStageRegistered(header, payload, offset, length);
     } finally {
       use.end();
     }

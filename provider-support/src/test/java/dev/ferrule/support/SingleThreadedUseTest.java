@@ -30,7 +30,7 @@ class SingleThreadedUseTest {
 
   /** The methods that any thread may call. */
   private static final Set<String> FREE =
-      Set.of("maxMessageSize", "expose", "allocate", "attach", "path");
+      Set.of("maxMessage", "expose", "allocate", "attach", "path");
 
   private final SingleThreadedUse use = new SingleThreadedUse(() -> "the sender of test");
 

@@ -38,10 +38,6 @@ final class SmSendRegion extends AbstractSendRegion {
     line = RingProducer.INLINE;
   }
 
-  boolean belongsTo(SmSender candidate) {
-    return sender == candidate;
-  }
-
   /** Returns the address of a message in private memory. */
   long inlineAddress() {
     return inline.address(length());
@@ -54,6 +50,16 @@ final class SmSendRegion extends AbstractSendRegion {
   @Override
   protected void checkNotReleased() {
     sender.checkNotReleased();
+  }
+
+  @Override
+  public long commit(int length) {
+    return sender.commit(this, length);
+  }
+
+  @Override
+  public long stage(int length) {
+    return sender.stage(this, length);
   }
 
   @Override

@@ -163,23 +163,36 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
   }
 
+  /** Sends a region's message, and all that are staged. */
+  long commit(SmSendRegion region, int length) {
+    use.begin();
+    try {
+      long id = stage(region, length);
+      publish();
+      return id;
+    } finally {
+      use.end();
+    }
+  }
+
   /** Stages a region's message in the ring; not visible to the receiver yet. */
-  @Override
-  public long stage(SendRegion candidate, int length) {
-    checkOpen();
-    if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
-      throw new IllegalArgumentException("the region was claimed from another sender");
+  long stage(SmSendRegion region, int length) {
+    use.begin();
+    try {
+      checkOpen();
+      region.checkSendable(length);
+      if (region == direct) {
+        producer.stageClaim(length);
+        region.takeBack();
+      } else {
+        stageCopy(region, length);
+      }
+      Reference.reachabilityFence(this);
+      bytesUnpublished += length;
+      return lastId();
+    } finally {
+      use.end();
     }
-    region.checkSendable(length);
-    if (region == direct) {
-      producer.stageClaim(length);
-      region.takeBack();
-    } else {
-      stageCopy(region, length);
-    }
-    Reference.reachabilityFence(this);
-    bytesUnpublished += length;
-    return lastId();
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */
@@ -194,30 +207,34 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   @Override
-  public long send(MemorySegment source, long offset, long length) {
+  protected long sendCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     checkOpen();
-    return trySend(source, offset, length) ? messages : sendInSteps(source, offset, length);
-  }
-
-  private long sendInSteps(MemorySegment source, long offset, long length) {
-    long id = stageInSteps(source, offset, length);
-    publish();
-    return id;
+    return sendAtOnce(source, offset, length)
+        ? messages
+        : published(stageInSteps(source, offset, length, timeout));
   }
 
   /** Copies a message to the ring or to payload lines; not visible to the receiver yet. */
   @Override
-  public long stage(MemorySegment source, long offset, long length) {
+  protected long stageCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     checkOpen();
-    return tryStage(source, offset, length) ? lastId() : stageInSteps(source, offset, length);
+    return stageAtOnce(source, offset, length)
+        ? lastId()
+        : stageInSteps(source, offset, length, timeout);
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */
-  private long stageInSteps(MemorySegment source, long offset, long length) {
+  private long stageInSteps(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
-    int line = reserveOrWait(size);
+    int line = reserve(size, size, timeout);
+    if (line == RingProducer.FULL) {
+      return NO_SPACE;
+    }
     boolean staged = false;
     try {
       if (line == RingProducer.INLINE) {
@@ -239,7 +256,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     return lastId();
   }
 
-  private boolean trySend(MemorySegment source, long offset, long length) {
+  private boolean sendAtOnce(MemorySegment source, long offset, long length) {
     int asleep;
     try {
       asleep = producer.trySend(source, offset, length);
@@ -269,7 +286,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
   }
 
-  private boolean tryStage(MemorySegment source, long offset, long length) {
+  private boolean stageAtOnce(MemorySegment source, long offset, long length) {
     boolean staged;
     try {
       staged = producer.tryStage(source, offset, length);
@@ -331,7 +348,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   @Override
-  protected int reserve(int length) {
+  protected int reserve(int length, int copied) {
     try {
       int line = producer.reserve(length);
       Reference.reachabilityFence(this);
@@ -352,7 +369,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   @Override
-  protected int awaitRoom(int length, long deadline) {
+  protected int awaitRoom(int length, int copied, long deadline) {
     wantedLength = length;
     wantedLine = RingProducer.FULL;
     return waiter.await(this, deadline) ? wantedLine : RingProducer.FULL;
@@ -361,10 +378,10 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   @Override
   public boolean isReady() {
     checkOpen();
-    wantedLine = reserve(wantedLength);
+    wantedLine = reserve(wantedLength, wantedLength);
     if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
       // the receiver may have released everything between the two checks
-      wantedLine = reserve(wantedLength);
+      wantedLine = reserve(wantedLength, wantedLength);
       if (wantedLine == RingProducer.FULL) {
         throw new IllegalStateException(
             "all buffer space is claimed by this program; send or abort regions"
@@ -400,29 +417,31 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   /** Copies both parts of a message to its place. */
   @Override
-  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+  protected long stageGather(
+      MemorySegment header,
+      RegisteredMemory payload,
+      long offset,
+      int length,
+      @Nullable Duration timeout) {
     MemorySegment source = segmentOf(payload);
     int total = totalLength(header, source, offset, length);
     int headerLength = total - length;
     if (headerLength == 0) {
-      return stage(source, offset, length);
+      return stageCopy(source, offset, length, timeout);
     }
-    SendRegion region = claim(total);
-    boolean copied = false;
-    try {
+    // closed, as a source may be a closed segment, or another thread's
+    try (SendRegion region = claimWithin(total, timeout)) {
+      if (region == null) {
+        return NO_SPACE;
+      }
       MemorySegment target = region.buffer();
       long start = region.offset();
       MemorySegment.copy(header, 0, target, start, headerLength);
       MemorySegment.copy(source, offset, target, start + headerLength, length);
-      copied = true;
+      return region.stage();
     } catch (InternalError e) {
       throw connection.failOwnFile(e);
-    } finally {
-      if (!copied) {
-        region.abort(); // a source may be a closed segment, or another thread's
-      }
     }
-    return stage(region, total);
   }
 
   /** Returns the memory of a registration, if it may be used. */
@@ -455,7 +474,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
     giveBack(regions, connection::hasEnded);
     closed = true;
-    foundRoom(maxMessageSize()); // it waits for none any more
+    foundRoom(maxMessage()); // it waits for none any more
     whenClosed.run();
   }
 

@@ -118,7 +118,7 @@ class NewSenderTest {
     SendRegion region = full.tryClaim(length);
     int sent = 0;
     while (region != null) {
-      full.sendAsync(region);
+      region.commit();
       sent++;
       region = full.tryClaim(length);
     }
@@ -129,7 +129,7 @@ class NewSenderTest {
     }
     SendRegion first = pair.client().sender().tryClaim(length);
     assertThat(first).isNotNull();
-    pair.client().sender().sendAsync(first);
+    first.commit();
     for (int i = 0; i < sent + 1; i++) {
       pair.server().receiver().receive(PATIENCE).close();
     }
@@ -275,7 +275,7 @@ class NewSenderTest {
                   for (int number = 0; number < messages; number++) {
                     SendRegion region = sender.claim(40);
                     region.buffer().set(ValueLayout.JAVA_LONG_UNALIGNED, region.offset(), number);
-                    sender.sendAsync(region);
+                    region.commit();
                   }
                   least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
                 }

@@ -75,7 +75,7 @@ public class RdmaSendBenchmark {
   public long claimSendAsync() {
     SendRegion region = sender.claim(length);
     MemorySegment.copy(message, 0, region.buffer(), region.offset(), length);
-    return sender.sendAsync(region);
+    return region.commit();
   }
 
   /** Sends 8 copies with one doorbell. */

@@ -57,7 +57,7 @@ final class Traffic {
   private static long send(Connection connection) {
     Random random = new Random();
     CRC32 checksum = new CRC32();
-    int longest = connection.sender().maxMessageSize();
+    int longest = connection.sender().maxMessage();
     for (int i = 0; i < MESSAGES; i++) {
       int bound = i % LONG_ONE_IN == 0 ? longest : Math.min(SHORT, longest);
       byte[] message = new byte[random.nextInt(bound + 1)];

@@ -256,7 +256,7 @@ public final class Program {
             case "gather" -> {
               int header = length / 3;
               MemorySegment head = contents.asSlice(offset, header);
-              yield sender.sendAsync(head, end.registered(), offset + header, length - header);
+              yield sender.sendRegistered(head, end.registered(), offset + header, length - header);
             }
             default -> throw new IllegalArgumentException(words[3]);
           };
@@ -283,7 +283,7 @@ public final class Program {
       }
     }
     MemorySegment.copy(contents, offset, region.buffer(), region.offset(), length);
-    return sender.sendAsync(region);
+    return region.commit();
   }
 
   private void poll(End end, int limit) {

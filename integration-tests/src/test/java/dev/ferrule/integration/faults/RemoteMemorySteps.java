@@ -24,6 +24,7 @@ final class RemoteMemorySteps {
     final List<String> words = new ArrayList<>();
     final List<String> answers = new ArrayList<>();
     @Nullable String refusal; // the exception of the last one
+    boolean mayView; // what a view shows is undefined once the peer has closed
   }
 
   private final Programs programs;
@@ -225,6 +226,7 @@ final class RemoteMemorySteps {
       return;
     }
     Operations operations = new Operations();
+    operations.mayView = link.isOpen();
     byte[] before = piece.bytes.clone();
     if (piece.exposed) {
       for (int i = random.nextInt(RmaSteps.MOST_RESULTS); i >= 0; i--) {
@@ -284,7 +286,8 @@ final class RemoteMemorySteps {
           return;
         }
         boolean complete = operations.words.isEmpty(); // all before
-        String way = complete && random.nextBoolean() ? "view" : "read";
+        boolean views = complete && random.nextBoolean() && operations.mayView;
+        String way = views ? "view" : "read";
         operations.words.add("%s,%d,%d".formatted(way, offset, length));
       }
       default -> addAtomic(operations, piece);

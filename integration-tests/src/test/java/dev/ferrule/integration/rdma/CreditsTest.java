@@ -185,7 +185,7 @@ class CreditsTest {
       for (int i = 0; i < 8; i++) {
         MemorySegment message = MemorySegment.ofArray(Numbered.message(i + 1));
         MemorySegment.copy(message, 0, claimed.get(i).segment(), 0, message.byteSize());
-        pair.client().sender().sendAsync(claimed.get(i), (int) message.byteSize());
+        claimed.get(i).commit((int) message.byteSize());
       }
       receiving.result();
     }

@@ -24,12 +24,12 @@ class DefaultsInFlightTest {
   void byDefault64MessagesAreSentBeforeTheReceiverPolls(String scheme, String length) {
     try (Wires.Pair pair = Wires.pair(scheme + "?")) {
       Sender sender = pair.client().sender();
-      int bytes = length.equals("longest") ? sender.maxMessageSize() : Integer.parseInt(length);
+      int bytes = length.equals("longest") ? sender.maxMessage() : Integer.parseInt(length);
       for (int i = 0; i < IN_FLIGHT; i++) {
         SendRegion region = sender.tryClaim(bytes);
         assertThat(region).as("message %d of %d bytes", i, bytes).isNotNull();
         region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
-        sender.sendAsync(region);
+        region.commit();
       }
       for (int i = 0; i < IN_FLIGHT; i++) {
         try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {

@@ -71,7 +71,7 @@ class DeviceCallsTest {
     Sender sender = client.sender();
     for (int i = 0; i < 20; i++) {
       SendRegion region = sender.claim(8);
-      sender.stage(region);
+      region.stage();
     }
     sender.flush();
 

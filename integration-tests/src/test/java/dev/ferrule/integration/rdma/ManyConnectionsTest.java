@@ -194,7 +194,7 @@ class ManyConnectionsTest {
         Connection server = listener.accept(PATIENCE);
         Connection client = connecting.get();
         for (int n = 0; n < 4000; n++) {
-          client.sender().stage(client.sender().claim(0));
+          client.sender().claim(0).stage();
           if (n % 32 == 31) {
             client.sender().flush();
           }

@@ -113,9 +113,9 @@ final class RandomTraffic {
       lengths.set(next, length);
       MemorySegment.copy(content(next), 0, region.buffer(), region.offset(), length);
       if (batched) {
-        sender.stage(region, length);
+        region.stage(length);
       } else {
-        sender.sendAsync(region, length);
+        region.commit(length);
       }
       next++;
     }

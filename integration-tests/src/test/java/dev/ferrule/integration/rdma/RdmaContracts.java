@@ -35,6 +35,13 @@ abstract class RdmaContracts extends RdmaMessagingContracts {
   }
 
   @Nested
+  class Space extends SpaceContract {
+    Space() {
+      super(underTest());
+    }
+  }
+
+  @Nested
   class Wait extends WaitContract {
     Wait() {
       super(underTest());

@@ -26,7 +26,7 @@ class RegisteredMemoryOfProvidersTest {
 
   private static void assertPasses(Wires.Pair pair, RegisteredMemory memory, int value) {
     memory.segment().fill((byte) value);
-    pair.client().sender().await(pair.client().sender().sendAsync(memory, 0, 4000));
+    pair.client().sender().await(pair.client().sender().sendRegistered(memory, 0, 4000));
     try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
       assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
           .hasSize(4000)
@@ -57,11 +57,11 @@ class RegisteredMemoryOfProvidersTest {
       RegisteredMemory ofLocal = local.client().register(arena.allocate(4000));
       RegisteredMemory ofRemote = remote.client().register(arena.allocate(4000));
 
-      assertThatThrownBy(() -> remote.client().sender().sendAsync(ofLocal, 0, 4000))
+      assertThatThrownBy(() -> remote.client().sender().sendRegistered(ofLocal, 0, 4000))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContainingAll(
               local.client().uri().toString(), remote.client().uri().toString(), "register it");
-      assertThatThrownBy(() -> local.client().sender().sendAsync(ofRemote, 0, 4000))
+      assertThatThrownBy(() -> local.client().sender().sendRegistered(ofRemote, 0, 4000))
           .isInstanceOf(IllegalArgumentException.class);
       assertPasses(remote, ofRemote, 4);
       ofRemote.close();

@@ -105,7 +105,7 @@ class RingPressureTest {
   void theLongestMessageFitsWhereverItStarts(Mapping mapping, int pages) {
     int longest = longest(mapping, pages);
     try (Wires.Pair pair = pair(mapping, pages, 8)) {
-      assertThat(pair.client().sender().maxMessageSize()).isEqualTo(longest);
+      assertThat(pair.client().sender().maxMessage()).isEqualTo(longest);
       assertThatThrownBy(() -> pair.client().sender().claim(longest + 1))
           .isInstanceOf(MessageTooLongException.class);
       Task<Void> sending =
@@ -135,9 +135,9 @@ class RingPressureTest {
       }
       List<SendRegion> all = claimAll(pair.client().sender(), 8);
       assertThat(all.size()).isGreaterThanOrEqualTo(54);
-      all.forEach(pair.client().sender()::sendAsync);
+      all.forEach(SendRegion::commit);
       for (int i = all.size(); i < 64; i++) {
-        pair.client().sender().sendAsync(pair.client().sender().claim(8, Task.PATIENCE));
+        pair.client().sender().claim(8, Task.PATIENCE).commit();
       }
     }
   }
@@ -209,7 +209,7 @@ class RingPressureTest {
         for (int i = claimed.size() - 1; i >= 0; i--) {
           SendRegion region = claimed.get(i);
           MemorySegment.copy(message(number, length), 0, region.buffer(), region.offset(), length);
-          sender.sendAsync(region);
+          region.commit();
           number++;
         }
         for (int i = first; i < number; i++) {
@@ -233,7 +233,7 @@ class RingPressureTest {
         first.abort();
         SendRegion large = pair.client().sender().claim(longest, Task.PATIENCE);
         large.segment().set(ValueLayout.JAVA_BYTE, longest - 1L, (byte) i);
-        pair.client().sender().sendAsync(large);
+        large.commit();
         try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
           assertThat(message.segment().get(ValueLayout.JAVA_BYTE, longest - 1L))
               .isEqualTo((byte) i);
@@ -266,7 +266,7 @@ class RingPressureTest {
         for (int i = 0; i < 16; i++) {
           SendRegion region = claimed.get(15 - i);
           region.segment().copyFrom(message(i, PAGE));
-          pair.client().sender().sendAsync(region);
+          region.commit();
         }
         receiving.result();
       }

@@ -97,14 +97,14 @@ class TwoDevicesTest {
       for (int round = 0; round < 3; round++) {
         for (Wires.Pair pair : pairs) {
           memory.segment().fill((byte) round);
-          pair.client().sender().await(pair.client().sender().sendAsync(memory, 0, 1000));
+          pair.client().sender().await(pair.client().sender().sendRegistered(memory, 0, 1000));
           assertReceives(listener, round);
         }
       }
 
       pairs.getFirst().client().close();
       memory.segment().fill((byte) 9);
-      pairs.getLast().client().sender().sendAsync(memory, 0, 1000);
+      pairs.getLast().client().sender().sendRegistered(memory, 0, 1000);
       memory.close();
 
       assertReceives(listener, 9);

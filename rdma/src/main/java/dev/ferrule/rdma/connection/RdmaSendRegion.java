@@ -20,10 +20,6 @@ final class RdmaSendRegion extends AbstractSendRegion {
     place = newPlace;
   }
 
-  boolean belongsTo(RdmaSender candidate) {
-    return sender == candidate;
-  }
-
   int place() {
     return place;
   }
@@ -31,6 +27,16 @@ final class RdmaSendRegion extends AbstractSendRegion {
   @Override
   protected void checkNotReleased() {
     sender.checkNotReleased();
+  }
+
+  @Override
+  public long commit(int length) {
+    return sender.commit(this, length);
+  }
+
+  @Override
+  public long stage(int length) {
+    return sender.stage(this, length);
   }
 
   @Override

@@ -70,11 +70,11 @@ final class RdmaSender extends AbstractSender {
       String name,
       SendQueue queue,
       ReceiveQueue receives,
-      int maxMessageSize,
+      int maxMessage,
       int unacked,
       Waiter waiter,
       @Nullable Consumer<RdmaSender> whenClosed) {
-    super(maxMessageSize);
+    super(maxMessage);
     this.use = new SingleThreadedUse(() -> name + connection.uri());
     this.checked = use.check(this);
     this.connection = connection;
@@ -145,21 +145,39 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  /** Stages the message of a region. {@link #publish} posts it. */
-  @Override
-  public long stage(SendRegion candidate, int length) {
-    checkOpen();
-    if (!(candidate instanceof RdmaSendRegion region) || !region.belongsTo(this)) {
-      throw new IllegalArgumentException("the region was claimed from another sender");
+  /** Sends the message of a region, and all that are staged. */
+  long commit(RdmaSendRegion region, int length) {
+    use.begin();
+    try {
+      long id = stage(region, length);
+      publish();
+      return id;
+    } finally {
+      use.end();
     }
-    region.checkSendable(length);
-    region.takeBack();
-    idle[idleCount++] = region;
-    return stage(region.place(), region.length(), length);
+  }
+
+  /** Stages the message of a region. {@link #publish} posts it. */
+  long stage(RdmaSendRegion region, int length) {
+    use.begin();
+    try {
+      checkOpen();
+      region.checkSendable(length);
+      region.takeBack();
+      idle[idleCount++] = region;
+      return stage(region.place(), region.length(), length);
+    } finally {
+      use.end();
+    }
   }
 
   @Override
-  public long stage(MemorySegment header, RegisteredMemory payload, long offset, int length) {
+  protected long stageGather(
+      MemorySegment header,
+      RegisteredMemory payload,
+      long offset,
+      int length,
+      @Nullable Duration timeout) {
     checkOpen();
     RdmaMemoryUse registered = recentMemory.use(payload);
     MemorySegment segment = registered.segment();
@@ -168,9 +186,12 @@ final class RdmaSender extends AbstractSender {
     if (length == 0
         || total <= queue.inlineMax() // the device copies inline messages, too
         || (headerLength > 0 && !queue.gathers())) {
-      return copyAndStage(header, headerLength, segment, offset, length);
+      return copyAndStage(header, headerLength, segment, offset, length, timeout);
     }
-    int place = reserveOrWait(total, headerLength);
+    int place = reserve(total, headerLength, timeout);
+    if (place == FULL) {
+      return NO_SPACE;
+    }
     boolean usable = false;
     try {
       copy(header, 0, headerLength, place, 0);
@@ -200,15 +221,14 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  public long send(MemorySegment source, long offset, long length) {
+  protected long sendCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int result = outbox.trySend(source, offset, (int) length);
     if (result == SendQueue.FULL) {
-      long id = copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length);
-      publish();
-      return id;
+      return published(copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length, timeout));
     }
     foundRoom((int) length);
     bytesStaged += length;
@@ -219,18 +239,27 @@ final class RdmaSender extends AbstractSender {
 
   /** Copies a message to the send memory. {@link #publish} posts it. */
   @Override
-  public long stage(MemorySegment source, long offset, long length) {
+  protected long stageCopy(
+      MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
-    return copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length);
+    return copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length, timeout);
   }
 
   /** Stages a copy of a message, after a header or none. */
   private long copyAndStage(
-      MemorySegment header, int headerLength, MemorySegment source, long offset, int length) {
+      MemorySegment header,
+      int headerLength,
+      MemorySegment source,
+      long offset,
+      int length,
+      @Nullable Duration timeout) {
     int total = headerLength + length;
-    int place = reserveOrWait(total, total);
+    int place = reserve(total, total, timeout);
+    if (place == FULL) {
+      return NO_SPACE;
+    }
     boolean copied = false;
     try {
       copy(header, 0, headerLength, place, 0);
@@ -323,36 +352,18 @@ final class RdmaSender extends AbstractSender {
   }
 
   @Override
-  protected int reserve(int length) {
-    return reserve(length, length);
-  }
-
-  private int reserve(int length, int memory) {
-    int place = outbox.reserve(length, memory);
+  protected int reserve(int length, int copied) {
+    int place = outbox.reserve(length, copied);
     if (place <= FULL && receives.poll()) {
-      place = outbox.reserve(length, memory); // credits may have arrived
+      place = outbox.reserve(length, copied); // credits may have arrived
     }
     return Math.max(place, FULL);
   }
 
-  private int reserveOrWait(int length, int memory) {
-    int place = reserve(length, memory);
-    if (place == FULL) {
-      stalled();
-      place = awaitRoom(length, memory, Deadlines.NEVER);
-    }
-    foundRoom(length);
-    return place;
-  }
-
   @Override
-  protected int awaitRoom(int length, long deadline) {
-    return awaitRoom(length, length, deadline);
-  }
-
-  private int awaitRoom(int length, int memory, long deadline) {
+  protected int awaitRoom(int length, int copied, long deadline) {
     requestedLength = length;
-    requestedMemory = memory;
+    requestedMemory = copied;
     reservedPlace = FULL;
     return waiter.await(roomCondition, deadline) ? reservedPlace : FULL;
   }
@@ -443,7 +454,7 @@ final class RdmaSender extends AbstractSender {
     }
     giveBack(regions, connection::hasEnded);
     closed = true;
-    foundRoom(maxMessageSize()); // it waits for none any more
+    foundRoom(maxMessage()); // it waits for none any more
     withdrawRequest();
     outbox.close();
     whenClosed.accept(this);

@@ -28,7 +28,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   private final RdmaConnection connection;
   private final SendQueue sends;
   private final ReceiveQueue receives;
-  private final int maxMessageSize;
+  private final int maxMessage;
   private final ConnectionOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
@@ -45,7 +45,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     this.connection = connection;
     this.sends = sends;
     this.receives = receives;
-    this.maxMessageSize = (int) Math.min(peerMaxMessage, sends.memory().byteSize());
+    this.maxMessage = (int) Math.min(peerMaxMessage, sends.memory().byteSize());
     this.options = options;
     this.room = room;
     this.first = create("the sender of ", null);
@@ -59,7 +59,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
             name,
             sends,
             receives,
-            maxMessageSize,
+            maxMessage,
             options.get(RdmaOptions.UNACKED),
             new Waiter(options.get(StandardOptions.WAIT)),
             whenClosed);

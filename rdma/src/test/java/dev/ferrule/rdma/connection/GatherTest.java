@@ -87,8 +87,8 @@ class GatherTest {
         connection.register(
             Arena.ofAuto().allocateFrom(ValueLayout.JAVA_BYTE, new byte[] {1, 2, 3, 4}));
 
-    connection.sender().sendAsync(MemorySegment.ofArray(new byte[] {9, 8}), payload, 1, 3);
-    connection.sender().sendAsync(MemorySegment.NULL, payload, 0, 4);
+    connection.sender().sendRegistered(MemorySegment.ofArray(new byte[] {9, 8}), payload, 1, 3);
+    connection.sender().sendRegistered(MemorySegment.NULL, payload, 0, 4);
 
     assertThat(messages).containsExactly(new byte[] {9, 8, 2, 3, 4}, new byte[] {1, 2, 3, 4});
     assertThat(pieces).containsExactly(Math.min(2, supported), 1);

@@ -242,11 +242,12 @@ class RdmaSendersTest {
     assertThat(walk).as("send").isEqualTo(expected);
 
     walk.clear();
-    sender.sendAsync(sender.claim(8));
-    assertThat(walk).as("claim and sendAsync").isEqualTo(expected);
+    sender.claim(8).commit();
+    assertThat(walk.getFirst()).as("commit").isEqualTo(RdmaSendRegion.class);
+    assertThat(walk.subList(1, walk.size())).as("claim and commit").isEqualTo(expected);
 
     walk.clear();
-    sender.sendAsync(connection.register(Arena.ofAuto().allocate(64)), 0, 64);
+    sender.sendRegistered(connection.register(Arena.ofAuto().allocate(64)), 0, 64);
     assertThat(walk).as("of registered memory").isEqualTo(expected);
   }
 
@@ -506,7 +507,7 @@ class RdmaSendersTest {
   void aConnectionThatAcknowledgesNothingDoesNotEndTheOthersThatUseTheMemory() {
     RdmaConnection hasty = provider.connect("?closeTimeout=0s&peerTimeout=0&inline=0");
     RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(1000));
-    hasty.sender().sendAsync(memory, 0, 64);
+    hasty.sender().sendRegistered(memory, 0, 64);
     AtomicBoolean seen = new AtomicBoolean();
     hasty.onClose(ended -> {
       memory.close(); // returns, as the connection has ended

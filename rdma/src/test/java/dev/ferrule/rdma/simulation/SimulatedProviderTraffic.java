@@ -155,18 +155,18 @@ public abstract class SimulatedProviderTraffic {
           case 0 -> {
             SendRegion region = sender.claim(length);
             fill(region.buffer(), region.offset(), number, 0, length);
-            sender.sendAsync(region, length);
+            region.commit(length);
           }
           case 1 -> {
             fill(memory, 0, number, 0, length);
-            sender.await(sender.sendAsync(registered, 0, length));
+            sender.await(sender.sendRegistered(registered, 0, length));
           }
           case 2 -> {
             int header = Math.min(length, 16);
             fill(plain, 0, number, 0, header);
             fill(memory, 0, number, header, length);
             sender.await(
-                sender.sendAsync(plain.asSlice(0, header), registered, 0, length - header));
+                sender.sendRegistered(plain.asSlice(0, header), registered, 0, length - header));
           }
           case 3 -> {
             fill(plain, 0, number, 0, length);

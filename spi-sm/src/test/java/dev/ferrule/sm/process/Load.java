@@ -191,7 +191,7 @@ enum Load {
     MemorySegment segment = region.segment();
     segment.fill((byte) number);
     segment.set(ValueLayout.JAVA_INT_UNALIGNED, 0, number);
-    connection.sender().sendAsync(region);
+    region.commit();
   }
 
   static void receive(Connection connection, int number) {

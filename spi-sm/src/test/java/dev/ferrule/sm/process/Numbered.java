@@ -27,7 +27,7 @@ final class Numbered {
     if (number % 2 == 0) {
       SendRegion region = sender.claim(length);
       write(region.segment(), thread, number, last);
-      sender.sendAsync(region);
+      region.commit();
     } else {
       MemorySegment message = MemorySegment.ofArray(new byte[length]);
       write(message, thread, number, last);
@@ -41,7 +41,7 @@ final class Numbered {
     if (number % 2 == 0) {
       SendRegion region = sender.claim(length);
       write(region.segment(), thread, number, false);
-      sender.stage(region);
+      region.stage();
     } else {
       MemorySegment message = MemorySegment.ofArray(new byte[length]);
       write(message, thread, number, false);

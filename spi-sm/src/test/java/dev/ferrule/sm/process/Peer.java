@@ -125,7 +125,7 @@ public final class Peer {
     for (int i = 0; i < count; i++) {
       SendRegion region = connection.sender().claim(4);
       region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, count + i);
-      connection.sender().stage(region); // staged in the ring, but not published
+      region.stage(); // staged in the ring, but not published
     }
     connection.sender().claim(100_000); // payload lines claimed, and nothing sent
     say("in the middle");

@@ -26,7 +26,7 @@ class TwoProcessesTest extends ProcessTest {
       try (Connection connection = Ferrule.connect(listener)) {
         Random random = new Random(1);
         for (int i = 0; i < 2_000; i++) {
-          int bound = i % 100 == 0 ? connection.sender().maxMessageSize() : 3_000;
+          int bound = i % 100 == 0 ? connection.sender().maxMessage() : 3_000;
           byte[] message = new byte[random.nextInt(bound + 1)];
           random.nextBytes(message);
           connection.sender().send(MemorySegment.ofArray(message));

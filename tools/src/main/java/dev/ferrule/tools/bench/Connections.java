@@ -92,7 +92,7 @@ public final class Connections implements AutoCloseable {
    */
   public void requireRoomFor(int longest, String remedy) {
     Connection first = connections.get(0).get();
-    int limit = first.sender().maxMessageSize();
+    int limit = first.sender().maxMessage();
     if (longest > limit) {
       throw new ToolException(
           ExitCode.USAGE,

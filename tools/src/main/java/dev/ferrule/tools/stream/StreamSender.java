@@ -89,13 +89,13 @@ public final class StreamSender {
   private boolean sendPiece(ReadableByteChannel source) {
     Sender sender = connection.sender();
     try {
-      SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessageSize()));
+      SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessage()));
       int length = read(source, region.segment().asByteBuffer());
       if (length < 0) {
         region.abort();
         return false;
       }
-      sender.sendAsync(region, length);
+      region.commit(length);
       sent += length;
       progress.accept(sent);
       return true;
