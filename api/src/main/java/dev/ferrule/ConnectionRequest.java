@@ -19,17 +19,18 @@ import java.net.URI;
  *               System.out.println(new String(e.payload())); // credentials required
  *             }
  *           });
- *   ConnectionRequest request = listener.nextRequest();
- *   if (request.payload().length == 0) {
- *     request.reject("credentials required".getBytes());
- *   } else {
- *     request.accept().close();
+ *   try (ConnectionRequest request = listener.nextRequest()) { // rejected if it is not answered
+ *     if (request.payload().length == 0) {
+ *       request.reject("credentials required".getBytes());
+ *     } else {
+ *       request.accept().close();
+ *     }
  *   }
  *   client.join();
  * }
  * }
  */
-public interface ConnectionRequest {
+public interface ConnectionRequest extends AutoCloseable {
 
   /**
    * {@return a copy of the payload set by {@link ConnectionOptions.Builder#payload} on the client's
@@ -82,4 +83,14 @@ public interface ConnectionRequest {
    * @throws IllegalArgumentException if the payload is too long for the transport
    */
   void reject(byte[] payload);
+
+  /** Rejects the client, unless the request was answered, or the client has given up. */
+  @Override
+  default void close() {
+    try {
+      reject();
+    } catch (IllegalStateException | FerruleException e) {
+      // it was answered, or the client or the listener is gone
+    }
+  }
 }

@@ -58,7 +58,7 @@ public interface Listener extends AutoCloseable {
    *
    * @return the request, to be accepted or rejected; null if there is none
    */
-  @Nullable ConnectionRequest pollRequest();
+  @Nullable ConnectionRequest tryNextRequest();
 
   /**
    * Waits for the next client and accepts it. Skips clients that give up before they are accepted,
@@ -81,6 +81,15 @@ public interface Listener extends AutoCloseable {
    * @throws OperationTimeoutException if no client was accepted within the timeout
    */
   Connection accept(Duration timeout);
+
+  /**
+   * Accepts a client, if one is waiting. Does not wait. Skips the same clients as {@link
+   * #accept()}. A client that is being accepted is returned by a later call, when it has confirmed.
+   *
+   * @return the connection, ready for messages; null if there is none
+   * @throws ResourceExhaustedException as for {@link #accept()}
+   */
+  @Nullable Connection tryAccept();
 
   /**
    * Returns the single receiver of all connections that this listener has accepted or will accept.

@@ -49,7 +49,7 @@ import java.nio.channels.SelectableChannel;
  *       nothing.
  * </ul>
  *
- * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
+ * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#tryNextRequest}
  * returns null, or {@code nextRequest} or {@code accept} times out) and, once the program has
  * called {@link Listener#receiver()}, a message for that.
  *

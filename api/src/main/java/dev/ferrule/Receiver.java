@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * The receiving half of a {@link Connection}. Messages are delivered whole, exactly once, and in
  * the order in which the peer sent them.
  *
- * <p>There are three ways to receive, which may be mixed: {@link #receive()} waits for a message
- * and returns it as a region, valid until it is freed; {@link #tryReceive()} does the same without
- * waiting; {@link #poll} passes messages to a handler in place and frees them itself, which is the
- * fastest.
+ * <p>There are two ways to receive, which may be mixed. {@link #receive()} waits for a message and
+ * returns it as a region, valid until it is freed; {@link #receive(Duration)} waits for a timeout
+ * at most, and {@link #tryReceive()} not at all. {@link #poll(MessageHandler, int)} passes messages
+ * to a handler in place and frees them itself, which is the fastest; {@link #poll(MessageHandler,
+ * int, Duration)} waits for the first one.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"))) {
@@ -77,6 +78,17 @@ public interface Receiver {
    * @return the number of messages passed to the handler; 0 if none has arrived
    */
   int poll(MessageHandler handler, int limit);
+
+  /**
+   * Passes messages to a handler like {@link #poll(MessageHandler, int)}. If none has arrived,
+   * waits for the first one, for the given timeout at most.
+   *
+   * @param handler the handler; must not call this Receiver
+   * @param limit the maximum number of messages; at least 1
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the number of messages passed to the handler; 0 if none arrived within the timeout
+   */
+  int poll(MessageHandler handler, int limit, Duration timeout);
 
   /**
    * Pauses for at most 15 µs, by spinning, or not at all: in a stream over shared memory, a

@@ -31,6 +31,13 @@ import java.time.Duration;
  * bytes of one operation become visible in no particular order, and not atomically, except those of
  * {@link #fetchAndAdd} and {@link #compareAndSwap}.
  *
+ * <p><b>Waiting:</b> an operation may have to wait for space: outstanding requests over RDMA, the
+ * peer's thread over shared memory that is not mapped. So each has three forms. One waits; one with
+ * a {@link Duration} waits for that time at most, and then throws {@link
+ * OperationTimeoutException}; {@code try…} does not wait, and returns 0 without any effect if the
+ * operation cannot start at once; nor does a timeout of zero. Memory that is mapped, or copied by
+ * the system, is copied within the call in each form.
+ *
  * <p><b>Atomic operations</b> change one word of 8 bytes, in the machine's byte order. They are
  * atomic with respect to each other, whichever connections of one provider they use:
  *
@@ -132,6 +139,46 @@ public interface Rma {
       long length);
 
   /**
+   * Starts the operation as {@link #write} does, and waits for space for the timeout at most.
+   *
+   * @param local as for {@link #write}
+   * @param localOffset as for {@link #write}
+   * @param remote as for {@link #write}
+   * @param remoteOffset as for {@link #write}
+   * @param length as for {@link #write}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the operation's id
+   * @throws OperationTimeoutException if there was no space within the timeout; part of the bytes
+   *     may have been copied
+   */
+  long write(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout);
+
+  /**
+   * Starts the operation as {@link #write} does, if it can start at once.
+   *
+   * @param local as for {@link #write}
+   * @param localOffset as for {@link #write}
+   * @param remote as for {@link #write}
+   * @param remoteOffset as for {@link #write}
+   * @param length as for {@link #write}
+   * @return the operation's id; 0 if there is no space
+   * @throws IllegalArgumentException if the transport cannot start an operation of that length
+   *     without waiting; use {@link #write}
+   */
+  long tryWrite(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length);
+
+  /**
    * Reads from the peer's memory. Returns once the operation has started; it may be complete by
    * then. Waits while there is no space to start it.
    *
@@ -146,6 +193,46 @@ public interface Rma {
    * @throws OperationInterruptedException as for {@link #write}
    */
   long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length);
+
+  /**
+   * Starts the operation as {@link #read} does, and waits for space for the timeout at most.
+   *
+   * @param local as for {@link #read}
+   * @param localOffset as for {@link #read}
+   * @param remote as for {@link #read}
+   * @param remoteOffset as for {@link #read}
+   * @param length as for {@link #read}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the operation's id
+   * @throws OperationTimeoutException if there was no space within the timeout; part of the bytes
+   *     may have been copied
+   */
+  long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout);
+
+  /**
+   * Starts the operation as {@link #read} does, if it can start at once.
+   *
+   * @param local as for {@link #read}
+   * @param localOffset as for {@link #read}
+   * @param remote as for {@link #read}
+   * @param remoteOffset as for {@link #read}
+   * @param length as for {@link #read}
+   * @return the operation's id; 0 if there is no space
+   * @throws IllegalArgumentException if the transport cannot start an operation of that length
+   *     without waiting; use {@link #read}
+   */
+  long tryRead(
       RegisteredMemory local,
       long localOffset,
       RemoteMemory remote,
@@ -195,6 +282,44 @@ public interface Rma {
       long addend);
 
   /**
+   * Starts the operation as {@link #fetchAndAdd} does, and waits for space for the timeout at most.
+   *
+   * @param local as for {@link #fetchAndAdd}
+   * @param localOffset as for {@link #fetchAndAdd}
+   * @param remote as for {@link #fetchAndAdd}
+   * @param remoteOffset as for {@link #fetchAndAdd}
+   * @param addend as for {@link #fetchAndAdd}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the operation's id
+   * @throws OperationTimeoutException if there was no space within the timeout; the word is not
+   *     changed
+   */
+  long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend,
+      Duration timeout);
+
+  /**
+   * Starts the operation as {@link #fetchAndAdd} does, if it can start at once.
+   *
+   * @param local as for {@link #fetchAndAdd}
+   * @param localOffset as for {@link #fetchAndAdd}
+   * @param remote as for {@link #fetchAndAdd}
+   * @param remoteOffset as for {@link #fetchAndAdd}
+   * @param addend as for {@link #fetchAndAdd}
+   * @return the operation's id; 0 if there is no space
+   */
+  long tryFetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend);
+
+  /**
    * Atomically compares a word of the peer's memory with an expected value, sets it if they are
    * equal, and stores the previous value in local memory. So the word was set if, and only if, the
    * stored value is the expected one. Otherwise like {@link #fetchAndAdd}.
@@ -220,9 +345,53 @@ public interface Rma {
       long desired);
 
   /**
+   * Starts the operation as {@link #compareAndSwap} does, and waits for space for the timeout at
+   * most.
+   *
+   * @param local as for {@link #compareAndSwap}
+   * @param localOffset as for {@link #compareAndSwap}
+   * @param remote as for {@link #compareAndSwap}
+   * @param remoteOffset as for {@link #compareAndSwap}
+   * @param expected as for {@link #compareAndSwap}
+   * @param desired as for {@link #compareAndSwap}
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the operation's id
+   * @throws OperationTimeoutException if there was no space within the timeout; the word is not
+   *     changed
+   */
+  long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired,
+      Duration timeout);
+
+  /**
+   * Starts the operation as {@link #compareAndSwap} does, if it can start at once.
+   *
+   * @param local as for {@link #compareAndSwap}
+   * @param localOffset as for {@link #compareAndSwap}
+   * @param remote as for {@link #compareAndSwap}
+   * @param remoteOffset as for {@link #compareAndSwap}
+   * @param expected as for {@link #compareAndSwap}
+   * @param desired as for {@link #compareAndSwap}
+   * @return the operation's id; 0 if there is no space
+   */
+  long tryCompareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired);
+
+  /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
    * sees the written bytes. May wait until the write is complete, and for space for the message.
-   * The calling thread must be the one that uses the Sender.
+   * The calling thread must be the one that uses the Sender. A program that must not wait calls
+   * {@link #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -248,7 +417,10 @@ public interface Rma {
    */
   String path();
 
-  /** Orders operations: all earlier ones take effect before any later one begins. May wait. */
+  /**
+   * Orders operations: all earlier ones take effect before any later one begins. May wait until
+   * they are complete; a program that must not wait checks that by {@link #isComplete}.
+   */
   void fence();
 
   /**

@@ -21,6 +21,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -108,6 +109,38 @@ public abstract class AtomicsContract extends Contract {
       rma.await(rma.compareAndSwap(local, 0, remote, offset, expected, desired), PATIENCE);
       return word(mine, 0);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void eachFormOfAnAtomicOperationDoesTheSame(Kind kind) {
+    Attachment access = new Attachment(kind, RmaRight.ATOMIC);
+    Rma rma = access.rma;
+    RegisteredMemory local = access.local;
+    RemoteMemory remote = access.remote;
+
+    rma.await(rma.fetchAndAdd(local, 0, remote, 8, 3, PATIENCE), PATIENCE);
+    assertThat(word(access.theirs, 8)).isEqualTo(3);
+    rma.await(started(() -> rma.tryFetchAndAdd(local, 0, remote, 8, 4)), PATIENCE);
+    assertThat(word(access.mine, 0)).isEqualTo(3);
+    assertThat(word(access.theirs, 8)).isEqualTo(7);
+
+    rma.await(rma.compareAndSwap(local, 0, remote, 8, 7, 9, PATIENCE), PATIENCE);
+    assertThat(word(access.theirs, 8)).isEqualTo(9);
+    long last = started(() -> rma.tryCompareAndSwap(local, 0, remote, 8, 7, 11));
+    rma.await(last, PATIENCE);
+    assertThat(word(access.mine, 0)).isEqualTo(9);
+    assertThat(word(access.theirs, 8)).isEqualTo(9);
+    assertThat(last).isEqualTo(4);
+  }
+
+  private static long started(LongSupplier access) {
+    long id = access.getAsLong();
+    while (id == 0) {
+      idle();
+      id = access.getAsLong();
+    }
+    return id;
   }
 
   @ParameterizedTest

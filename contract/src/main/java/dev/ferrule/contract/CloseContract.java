@@ -710,7 +710,8 @@ public abstract class CloseContract extends Contract {
     assertClosed(() -> listener.accept(Duration.ZERO));
     assertClosed(listener::nextRequest);
     assertClosed(() -> listener.nextRequest(PATIENCE));
-    assertClosed(listener::pollRequest);
+    assertClosed(listener::tryNextRequest);
+    assertClosed(listener::tryAccept);
     assertThat(listener.uri()).isNotNull();
   }
 

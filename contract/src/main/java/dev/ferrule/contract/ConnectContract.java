@@ -13,6 +13,7 @@ import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
@@ -196,25 +197,88 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void pollRequestDoesNotWait() {
+  void tryNextRequestDoesNotWait() {
     Listener listener = listen();
-    assertThat(listener.pollRequest()).isNull();
+    assertThat(listener.tryNextRequest()).isNull();
     Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
     List<ConnectionRequest> requests = new ArrayList<>();
 
     eventually(
         "the request has arrived",
         () -> {
-          ConnectionRequest request = listener.pollRequest();
+          ConnectionRequest request = listener.tryNextRequest();
           if (request != null) {
             requests.add(request);
           }
           return request != null;
         });
 
-    assertThat(listener.pollRequest()).isNull();
+    assertThat(listener.tryNextRequest()).isNull();
     Connection server = closeAtEnd(requests.get(0).accept());
     messagesPass(new Pair(connecting.result(), server));
+  }
+
+  @Test
+  void tryAcceptDoesNotWait() {
+    Listener listener = listen();
+    assertThat(listener.tryAccept()).isNull();
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
+    List<Connection> accepted = new ArrayList<>();
+
+    eventually(
+        "the client is accepted",
+        () -> {
+          Connection connection = listener.tryAccept();
+          if (connection != null) {
+            accepted.add(closeAtEnd(connection));
+          }
+          return connection != null;
+        });
+
+    assertThat(listener.tryAccept()).isNull();
+    messagesPass(new Pair(connecting.result(), accepted.getFirst()));
+  }
+
+  @Test
+  void aRequestThatIsClosedUnansweredIsRejected() {
+    Listener listener = listen();
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
+    try (ConnectionRequest request = listener.nextRequest(PATIENCE)) {
+      assertThat(request.payload()).isEmpty();
+    }
+
+    assertThat(connecting.failure())
+        .isInstanceOfSatisfying(
+            ConnectionRejectedException.class, e -> assertThat(e.payload()).isEmpty());
+    messagesPass(connectTo(listener, provider.options()));
+  }
+
+  @Test
+  void closingARequestThatWasAnsweredOrGivenUpDoesNothing() {
+    Listener listener = listen();
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
+    ConnectionRequest accepted = listener.nextRequest(PATIENCE);
+    Connection server = closeAtEnd(accepted.accept());
+    accepted.close();
+    messagesPass(new Pair(connecting.result(), server));
+
+    Background<Connection> another = connectInBackground(listener, patientOptions().build());
+    ConnectionRequest rejected = listener.nextRequest(PATIENCE);
+    rejected.reject(payload(3, 3));
+    rejected.close();
+    rejected.close();
+    assertThat(another.failure())
+        .isInstanceOfSatisfying(
+            ConnectionRejectedException.class,
+            e -> assertThat(e.payload()).isEqualTo(payload(3, 3)));
+
+    requestOfAClientThatGaveUp(listener).close();
+
+    Background<Connection> late = connectInBackground(listener, patientOptions().build());
+    ConnectionRequest waiting = listener.nextRequest(PATIENCE);
+    listener.close();
+    waiting.close();
+    assertThat(late.failure()).isInstanceOf(FerruleException.class);
   }
 
   @Test
@@ -285,7 +349,7 @@ public abstract class ConnectContract extends Contract {
               listener, options().set(StandardOptions.CONNECT_TIMEOUT, timeout).build());
       ConnectionRequest request = null;
       while (request == null && !connecting.isDone()) {
-        request = listener.pollRequest();
+        request = listener.tryNextRequest();
         idle();
       }
       assertThat(connecting.failure()).isInstanceOf(OperationTimeoutException.class);

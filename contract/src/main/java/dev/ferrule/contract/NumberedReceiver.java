@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.contract;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
@@ -20,7 +21,8 @@ final class NumberedReceiver {
     RECEIVE,
     RECEIVE_WITH_TIMEOUT,
     TRY_RECEIVE,
-    POLL
+    POLL,
+    POLL_WITH_TIMEOUT
   }
 
   private final Receiver receiver;
@@ -45,6 +47,10 @@ final class NumberedReceiver {
       while (poll(1) == 0) {
         Contract.idle();
       }
+      return;
+    }
+    if (way == Way.POLL_WITH_TIMEOUT) {
+      assertThat(receiver.poll(handler, 1, Contract.PATIENCE)).isEqualTo(1);
       return;
     }
     ReceiveRegion message = hold(way);

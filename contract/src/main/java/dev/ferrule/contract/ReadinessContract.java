@@ -315,7 +315,7 @@ public abstract class ReadinessContract extends Contract {
     Listener listener = listen(with(Readiness.Interest.RECEIVE));
     try (Watch watch = new Watch(listener.readiness())) {
       for (int round = 0; round < 3; round++) {
-        watch.awaitQuiet(() -> assertThat(listener.pollRequest()).isNull());
+        watch.awaitQuiet(() -> assertThat(listener.tryNextRequest()).isNull());
         Background<Connection> client = connectInBackground(listener, patientOptions().build());
 
         watch.awaitReadable();
@@ -327,6 +327,7 @@ public abstract class ReadinessContract extends Contract {
       watch.awaitQuiet(() ->
           assertThatThrownBy(() -> listener.accept(Duration.ZERO))
               .isInstanceOf(OperationTimeoutException.class));
+      watch.awaitQuiet(() -> assertThat(listener.tryAccept()).isNull());
       Background<Connection> client = connectInBackground(listener, patientOptions().build());
 
       watch.awaitReadable();
@@ -423,9 +424,9 @@ public abstract class ReadinessContract extends Contract {
       int left = CONNECTIONS * MESSAGES_EACH;
       while (left > 0) {
         watch.awaitReadable();
-        for (ConnectionRequest request = listener.pollRequest();
+        for (ConnectionRequest request = listener.tryNextRequest();
             request != null;
-            request = listener.pollRequest()) {
+            request = listener.tryNextRequest()) {
           closeAtEnd(request.accept(new byte[0]));
         }
         for (ReceiveRegion message = receiver.tryReceive();
@@ -438,7 +439,7 @@ public abstract class ReadinessContract extends Contract {
       }
       clients.forEach(Background::result);
       watch.awaitQuiet(() -> {
-        assertThat(listener.pollRequest()).isNull();
+        assertThat(listener.tryNextRequest()).isNull();
         assertThat(receiver.tryReceive()).isNull();
       });
     }

@@ -217,6 +217,105 @@ public abstract class RmaContract extends Contract {
     assertThat(first).isEqualTo(1);
   }
 
+  /** Starts an access; returns its id, or 0. */
+  private interface Access {
+    long start();
+  }
+
+  @Test
+  void eachFormOfAnAccessDoesTheSame() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    MemorySegment mine = filled(SIZE, 8);
+    MemorySegment back = memory(SIZE);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+    RegisteredMemory target = pair.client().register(back);
+    List<Access> writes =
+        List.of(
+            () -> rma.write(local, 0, remote, 0, 1000),
+            () -> rma.write(local, 1000, remote, 1000, 1000, PATIENCE),
+            () -> rma.tryWrite(local, 2000, remote, 2000, 1000));
+    List<Access> reads =
+        List.of(
+            () -> rma.read(target, 0, remote, 0, 1000),
+            () -> rma.read(target, 1000, remote, 1000, 1000, PATIENCE),
+            () -> rma.tryRead(target, 2000, remote, 2000, 1000));
+
+    long id = 0;
+    for (List<Access> each : List.of(writes, reads)) {
+      for (Access access : each) {
+        assertThat(started(access)).isEqualTo(++id);
+      }
+      rma.await(id, PATIENCE);
+    }
+
+    assertSame(theirs.asSlice(0, 3000), mine.asSlice(0, 3000));
+    assertSame(back.asSlice(0, 3000), mine.asSlice(0, 3000));
+    assertThat(theirs.get(ValueLayout.JAVA_LONG, 3000)).isZero();
+  }
+
+  private static long started(Access access) {
+    long id = access.start();
+    while (id == 0) {
+      idle();
+      id = access.start();
+    }
+    return id;
+  }
+
+  /** Many large ones, so that at times there is no space over most transports. */
+  @Test
+  void anAccessThatTriesHasNoEffectOrStarts() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(LARGE);
+    MemorySegment mine = filled(LARGE, 9);
+    MemorySegment back = memory(LARGE);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+    RegisteredMemory target = pair.client().register(back);
+    int piece = 4 * KIB;
+    long id = 0;
+
+    for (int at = 0; at + piece <= LARGE; at += piece) {
+      int offset = at;
+      assertThat(started(() -> rma.tryWrite(local, offset, remote, offset, piece))).isEqualTo(++id);
+    }
+    rma.await(id, PATIENCE);
+    for (int at = 0; at + piece <= LARGE; at += piece) {
+      int offset = at;
+      assertThat(started(() -> rma.tryRead(target, offset, remote, offset, piece))).isEqualTo(++id);
+    }
+    rma.await(id, PATIENCE);
+
+    int length = LARGE / piece * piece;
+    assertSame(theirs.asSlice(0, length), mine.asSlice(0, length));
+    assertSame(back.asSlice(0, length), mine.asSlice(0, length));
+  }
+
+  @Test
+  void anAccessOfAnyLengthTriesOrIsRefused() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(LARGE);
+    MemorySegment mine = filled(LARGE, 10);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+    long id;
+    try {
+      id = started(() -> rma.tryWrite(local, 0, remote, 0, LARGE));
+    } catch (IllegalArgumentException e) {
+      assertThat(e).hasMessageContaining("cannot start without waiting");
+      assertThat(theirs.mismatch(memory(LARGE))).isEqualTo(-1);
+      id = rma.write(local, 0, remote, 0, LARGE);
+    }
+    assertThat(id).isEqualTo(1);
+    rma.await(id, PATIENCE);
+    assertSame(theirs, mine);
+  }
+
   /** Compares with a model: operations of any size at any offset, from both sides concurrently. */
   @Test
   void bothSidesMayAccessEachOthersMemoryAtTheSameTime() {

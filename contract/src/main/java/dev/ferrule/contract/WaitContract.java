@@ -76,6 +76,12 @@ public abstract class WaitContract extends Contract {
         connection.receiver().receive(FOR_EVER);
       }
     },
+    POLL_WITH_TIMEOUT("poll") {
+      @Override
+      void call(Connection connection, long number) {
+        assertThat(connection.receiver().poll((buffer, offset, length) -> {}, 1, FOR_EVER)).isOne();
+      }
+    },
     CLAIM(null) {
       @Override
       void call(Connection connection, long number) {
@@ -179,6 +185,13 @@ public abstract class WaitContract extends Contract {
     assertTimesOut(() -> receiver.receive(Duration.ZERO), Duration.ZERO);
     assertTimesOut(() -> receiver.receive(Duration.ofSeconds(-1)), Duration.ZERO);
     assertTimesOut(() -> receiver.receive(Duration.ofNanos(1)), Duration.ZERO);
+
+    for (Duration timeout : List.of(SHORT, Duration.ZERO, Duration.ofSeconds(-1))) {
+      long start = System.nanoTime();
+      assertThat(receiver.poll((buffer, offset, length) -> {}, 10, timeout)).isZero();
+      Duration least = timeout.isPositive() ? SHORT_AT_LEAST : Duration.ZERO;
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(least, PATIENCE);
+    }
 
     messagesPass(pair, 0);
   }

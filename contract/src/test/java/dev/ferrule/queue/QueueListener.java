@@ -106,16 +106,16 @@ final class QueueListener implements Listener {
   @Override
   public synchronized ConnectionRequest nextRequest(Duration timeout) {
     long start = System.nanoTime();
-    ConnectionRequest request = pollRequest();
+    ConnectionRequest request = tryNextRequest();
     while (request == null) {
       pause(this, uri, start, TimeUnit.NANOSECONDS.convert(timeout), "a client");
-      request = pollRequest();
+      request = tryNextRequest();
     }
     return request;
   }
 
   @Override
-  public synchronized @Nullable ConnectionRequest pollRequest() {
+  public synchronized @Nullable ConnectionRequest tryNextRequest() {
     if (closed) {
       throw new ConnectionClosedException(uri, false, "the listener is closed", null);
     }
@@ -132,6 +132,12 @@ final class QueueListener implements Listener {
   @Override
   public synchronized Connection accept(Duration timeout) {
     return nextRequest(timeout).accept();
+  }
+
+  @Override
+  public synchronized @Nullable Connection tryAccept() {
+    ConnectionRequest request = tryNextRequest();
+    return request == null ? null : request.accept();
   }
 
   @Override

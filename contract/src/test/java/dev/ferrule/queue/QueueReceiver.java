@@ -2,6 +2,7 @@
 package dev.ferrule.queue;
 
 import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import java.lang.foreign.MemorySegment;
@@ -124,6 +125,20 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
       }
     } while (polled < limit);
     return polled;
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit, Duration timeout) {
+    int polled = poll(handler, limit);
+    if (polled > 0 || !timeout.isPositive()) {
+      return polled;
+    }
+    try (ReceiveRegion first = receive(timeout)) {
+      handler.onMessage(first.buffer(), first.offset(), first.length());
+    } catch (OperationTimeoutException e) {
+      return 0;
+    }
+    return limit == 1 ? 1 : 1 + poll(handler, limit - 1);
   }
 
   @Override

@@ -118,7 +118,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   @Override
-  public final @Nullable ConnectionRequest pollRequest() {
+  public final @Nullable ConnectionRequest tryNextRequest() {
     return next(System.nanoTime());
   }
 
@@ -132,7 +132,20 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
     return accept(Deadlines.after(timeout));
   }
 
+  @Override
+  public final @Nullable Connection tryAccept() {
+    return acceptUntil(System.nanoTime());
+  }
+
   private Connection accept(long deadline) {
+    Connection connection = acceptUntil(deadline);
+    if (connection == null) {
+      throw noClient();
+    }
+    return connection;
+  }
+
+  private @Nullable Connection acceptUntil(long deadline) {
     boolean hasLookedAgain = false;
     while (true) {
       try {
@@ -141,7 +154,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
           return connection;
         }
         if (hasLookedAgain || !mayLookAgain()) {
-          break;
+          return null;
         }
         hasLookedAgain = true;
         continue;
@@ -156,10 +169,9 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
       }
       // A stream of clients that fail must not hold the caller.
       if (Deadlines.left(deadline) <= 0) {
-        break;
+        return null;
       }
     }
-    throw noClient();
   }
 
   private R await(long deadline) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The base class of the providers' remote memory access: argument checks, operation ids, and the
@@ -32,12 +33,16 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     implements Rma {
 
   // Concurrent because a thread that closes registered memory may also detect a failed operation.
+  private static final long NOT_STARTED = 0; // in place of an id
+
   private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
       new ConcurrentSkipListMap<>();
   private final RecentMemory<L> recent;
   private long lastId;
 
   // The operands of the atomic operation that begins; by the using thread.
+  private boolean tries;
+  private long deadline;
   private boolean swaps;
   private long operand;
   private long desired;
@@ -81,10 +86,27 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
    * @param remoteOffset the offset in the peer's memory, in bytes
    * @param length the number of bytes
    * @param id the operation's id
+   * @return false if it did not start, for lack of space: at once if it {@link #tries}, otherwise
+   *     at the {@link #deadline}. Its id is then given to the next one
    * @throws RemoteAccessException if the operation fails; its id is then given to the next one
+   * @throws IllegalArgumentException if an operation of that length never starts without waiting,
+   *     and this one tries
    */
-  protected abstract void begin(
+  protected abstract boolean begin(
       RmaRight right, L local, long localOffset, R remote, long remoteOffset, long length, long id);
+
+  /** {@return whether the operation that begins must not wait} */
+  protected final boolean tries() {
+    return tries;
+  }
+
+  /**
+   * {@return the time until which the operation that begins may wait, by System.nanoTime; or {@link
+   * Deadlines#NEVER}}
+   */
+  protected final long deadline() {
+    return deadline;
+  }
 
   /**
    * Checks that atomic operations are possible, on both sides of them.
@@ -239,7 +261,29 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       RemoteMemory remote,
       long remoteOffset,
       long length) {
-    return run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length);
+    return run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length, null);
+  }
+
+  @Override
+  public final long write(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout) {
+    return orTimeout(
+        run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length, timeout));
+  }
+
+  @Override
+  public final long tryWrite(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    return run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length, Duration.ZERO);
   }
 
   @Override
@@ -249,7 +293,36 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       RemoteMemory remote,
       long remoteOffset,
       long length) {
-    return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length);
+    return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length, null);
+  }
+
+  @Override
+  public final long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout) {
+    return orTimeout(run(RmaRight.READ, local, localOffset, remote, remoteOffset, length, timeout));
+  }
+
+  @Override
+  public final long tryRead(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length, Duration.ZERO);
+  }
+
+  private long orTimeout(long id) {
+    if (id == NOT_STARTED) {
+      throw new OperationTimeoutException(
+          uri(), "timed out waiting for earlier accesses to the peer's memory", null);
+    }
+    return id;
   }
 
   private long run(
@@ -258,7 +331,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       long localOffset,
       RemoteMemory remote,
       long remoteOffset,
-      long length) {
+      long length,
+      @Nullable Duration timeout) {
     checkOpen();
     L from = recent.use(local);
     R to = remote(remote);
@@ -268,7 +342,22 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
     Objects.checkFromIndexSize(remoteOffset, length, to.length());
     checkAllows(to, right);
-    begin(right, from, localOffset, to, remoteOffset, length, lastId + 1);
+    return start(right, from, localOffset, to, remoteOffset, length, timeout);
+  }
+
+  private long start(
+      RmaRight right,
+      L local,
+      long localOffset,
+      R remote,
+      long remoteOffset,
+      long length,
+      @Nullable Duration timeout) {
+    tries = timeout != null && !timeout.isPositive();
+    deadline = timeout == null || tries ? Deadlines.NEVER : Deadlines.after(timeout);
+    if (!begin(right, local, localOffset, remote, remoteOffset, length, lastId + 1)) {
+      return NOT_STARTED;
+    }
     lastId++;
     return lastId;
   }
@@ -294,7 +383,29 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       RemoteMemory remote,
       long remoteOffset,
       long addend) {
-    return runAtomic(false, local, localOffset, remote, remoteOffset, addend, 0);
+    return runAtomic(false, local, localOffset, remote, remoteOffset, addend, 0, null);
+  }
+
+  @Override
+  public final long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend,
+      Duration timeout) {
+    return orTimeout(
+        runAtomic(false, local, localOffset, remote, remoteOffset, addend, 0, timeout));
+  }
+
+  @Override
+  public final long tryFetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend) {
+    return runAtomic(false, local, localOffset, remote, remoteOffset, addend, 0, Duration.ZERO);
   }
 
   @Override
@@ -305,7 +416,32 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       long remoteOffset,
       long expected,
       long desired) {
-    return runAtomic(true, local, localOffset, remote, remoteOffset, expected, desired);
+    return runAtomic(true, local, localOffset, remote, remoteOffset, expected, desired, null);
+  }
+
+  @Override
+  public final long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired,
+      Duration timeout) {
+    return orTimeout(
+        runAtomic(true, local, localOffset, remote, remoteOffset, expected, desired, timeout));
+  }
+
+  @Override
+  public final long tryCompareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired) {
+    return runAtomic(
+        true, local, localOffset, remote, remoteOffset, expected, desired, Duration.ZERO);
   }
 
   private long runAtomic(
@@ -315,7 +451,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       RemoteMemory remote,
       long remoteOffset,
       long first,
-      long second) {
+      long second,
+      @Nullable Duration timeout) {
     checkOpen();
     L target = recent.use(local);
     R word = remote(remote);
@@ -330,9 +467,7 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     swaps = swap;
     operand = first;
     desired = second;
-    begin(RmaRight.ATOMIC, target, localOffset, word, remoteOffset, Long.BYTES, lastId + 1);
-    lastId++;
-    return lastId;
+    return start(RmaRight.ATOMIC, target, localOffset, word, remoteOffset, Long.BYTES, timeout);
   }
 
   private static void checkAligned(boolean aligned, String side, long offset) {

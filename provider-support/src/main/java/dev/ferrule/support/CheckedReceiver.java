@@ -59,6 +59,16 @@ final class CheckedReceiver implements Receiver {
   }
 
   @Override
+  public int poll(MessageHandler handler, int limit, Duration timeout) {
+    use.begin();
+    try {
+      return receiver.poll(handler, limit, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
   public void idle() {
     use.begin();
     try {

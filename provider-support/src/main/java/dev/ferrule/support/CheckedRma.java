@@ -107,6 +107,133 @@ final class CheckedRma implements Rma {
   }
 
   @Override
+  public long write(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout) {
+    use.begin();
+    try {
+      return rma.write(local, localOffset, remote, remoteOffset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryWrite(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    use.begin();
+    try {
+      return rma.tryWrite(local, localOffset, remote, remoteOffset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      Duration timeout) {
+    use.begin();
+    try {
+      return rma.read(local, localOffset, remote, remoteOffset, length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryRead(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    use.begin();
+    try {
+      return rma.tryRead(local, localOffset, remote, remoteOffset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long fetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend,
+      Duration timeout) {
+    use.begin();
+    try {
+      return rma.fetchAndAdd(local, localOffset, remote, remoteOffset, addend, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryFetchAndAdd(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long addend) {
+    use.begin();
+    try {
+      return rma.tryFetchAndAdd(local, localOffset, remote, remoteOffset, addend);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long compareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired,
+      Duration timeout) {
+    use.begin();
+    try {
+      return rma.compareAndSwap(
+          local, localOffset, remote, remoteOffset, expected, desired, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long tryCompareAndSwap(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long expected,
+      long desired) {
+    use.begin();
+    try {
+      return rma.tryCompareAndSwap(local, localOffset, remote, remoteOffset, expected, desired);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
   public long writeAndSend(
       RegisteredMemory local,
       long localOffset,

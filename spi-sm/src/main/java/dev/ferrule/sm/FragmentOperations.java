@@ -62,12 +62,19 @@ final class FragmentOperations {
     done = id;
   }
 
-  /** Waits until no operation by fragments is in flight. */
-  void awaitSubmitted() {
+  /**
+   * Waits until no operation by fragments is in flight.
+   *
+   * @return false if one is, at the deadline; or at once, if it tries
+   */
+  boolean awaitSubmitted(boolean tries, long deadline) {
     if (submitted != 0) {
-      boolean ignored = awaitDone(submitted, Deadlines.NEVER);
+      if (!(tries ? isDone(submitted) : awaitDone(submitted, deadline))) {
+        return false;
+      }
       submitted = 0;
     }
+    return true;
   }
 
   /**
@@ -81,15 +88,27 @@ final class FragmentOperations {
     }
   }
 
-  /** Submits the rest of the transfer, piece by piece; waits for room. */
-  void submit(long id) {
+  /**
+   * Submits the rest of the transfer, piece by piece; waits for room.
+   *
+   * @return false if there was no room, at the deadline; or at once, if it tries
+   * @throws IllegalArgumentException if it tries, and the transfer takes more than one fragment
+   */
+  boolean submit(long id, boolean tries, long deadline) {
     Fragments known = fragments();
+    if (tries && transfer.length() > known.maxPayload()) {
+      throw new IllegalArgumentException(
+          "an access of "
+              + transfer.length()
+              + " bytes by fragments cannot start without waiting; the longest has "
+              + known.maxPayload());
+    }
     transferId = id;
     boolean complete = false;
     try {
       do {
-        if (!roomCondition.isReady()) {
-          waiter.await(roomCondition, Deadlines.NEVER);
+        if (!roomCondition.isReady() && (tries || !waiter.await(roomCondition, deadline))) {
+          return false;
         }
       } while (transfer.length() > 0);
       complete = true;
@@ -97,6 +116,7 @@ final class FragmentOperations {
       if (!transfer.isWrite()) {
         fetching = id;
       }
+      return true;
     } finally {
       if (!complete) {
         synchronized (lock) {

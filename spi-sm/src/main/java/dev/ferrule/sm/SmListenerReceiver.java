@@ -167,8 +167,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
         return message;
       }
       if (timeout == null || timeout.isPositive()) {
-        pauses.caughtUp();
-        ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
+        beforeSleep();
       }
       if (!waiter.await(this, deadline)) {
         ReadinessDescriptor.foundNothing(readiness);
@@ -176,6 +175,11 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
             listener.uri(), "receive timed out: no message arrived" + ofHeldRegions(), null);
       }
     }
+  }
+
+  private void beforeSleep() {
+    pauses.caughtUp();
+    ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
   }
 
   private String ofHeldRegions() {
@@ -252,6 +256,24 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     }
     pauses.polled(polled, limit);
     return polled;
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit, Duration timeout) {
+    Objects.requireNonNull(timeout);
+    int count = poll(handler, limit);
+    if (count > 0 || !timeout.isPositive()) {
+      return count;
+    }
+    long deadline = Deadlines.after(timeout);
+    beforeSleep();
+    while (count == 0 && waiter.await(this, deadline)) { // or a connection was removed
+      count = poll(handler, limit);
+    }
+    if (count == 0) {
+      ReadinessDescriptor.foundNothing(readiness);
+    }
+    return count;
   }
 
   @Override

@@ -257,6 +257,20 @@ final class SmReceiver implements Receiver {
   }
 
   @Override
+  public int poll(MessageHandler handler, int limit, Duration timeout) {
+    Objects.requireNonNull(timeout);
+    int count = poll(handler, limit);
+    if (count > 0 || !timeout.isPositive()) {
+      return count;
+    }
+    if (await(timeout)) {
+      return poll(handler, limit);
+    }
+    ReadinessDescriptor.foundNothing(readiness);
+    return 0;
+  }
+
+  @Override
   public void idle() {
     pauses.idle();
   }

@@ -217,7 +217,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   @Override
-  protected void begin(
+  protected boolean begin(
       RmaRight right,
       SmMemoryUse local,
       long localOffset,
@@ -233,19 +233,22 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     try {
       localUse.begin(local);
       if (region.isMapped()) {
-        fragments.awaitSubmitted(); // operations are executed one after the other
+        if (!fragments.awaitSubmitted(tries(), deadline())) {
+          return false; // operations are executed one after the other
+        }
         if (atomic) {
           changeMapped(local.segment(), localOffset, region, remoteOffset);
         } else {
           copyMapped(write, local.segment(), localOffset, region, remoteOffset, length);
         }
         fragments.completed(id);
+        return true;
       } else {
         transfer.begin(write, local.segment(), localOffset, region, remoteOffset, length);
         if (atomic) {
           transfer.makeAtomic(swaps(), operand(), desired());
         }
-        perform(atomic, local, region, id);
+        return perform(atomic, local, region, id);
       }
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
@@ -298,18 +301,25 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   /**
    * Performs the operation on other memory: one-sidedly, or by fragments, as an atomic one always.
    */
-  private void perform(boolean atomic, SmMemoryUse local, RemoteRegion region, long id) {
+  private boolean perform(boolean atomic, SmMemoryUse local, RemoteRegion region, long id) {
     try {
+      boolean tries = tries();
       if (!atomic && ways.direct() != null) {
-        fragments.awaitSubmitted(); // an atomic operation; they are executed one after the other
+        if (!fragments.awaitSubmitted(tries, deadline())) {
+          return false; // an atomic operation; they are executed one after the other
+        }
         copyDirectly(region);
+        if (ways.direct() != null) {
+          fragments.completed(id);
+          return true;
+        }
+        tries = false; // the rest, as this way has just failed
       }
-      if (!atomic && ways.direct() != null) {
-        fragments.completed(id);
-      } else {
-        fragments.submit(id);
-        local.usedByFragments(id); // not before: an operation that failed has no fragments
+      if (!fragments.submit(id, tries, deadline())) {
+        return false;
       }
+      local.usedByFragments(id); // not before: an operation that failed has no fragments
+      return true;
     } finally {
       transfer.end();
     }

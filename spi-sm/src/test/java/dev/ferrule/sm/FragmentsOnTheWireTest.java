@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
@@ -19,7 +20,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -120,6 +123,35 @@ class FragmentsOnTheWireTest {
       reading.join();
       assertThat(MemorySegment.ofArray(exposed).asSlice(64).mismatch(memory)).isEqualTo(-1);
       assertThat(target.mostLines()).isBetween(2, LINES);
+    }
+  }
+
+  /** The target does nothing, so that the space runs out. */
+  @Test
+  void withoutSpaceAnAccessThatTriesOrTimesOutHasNoEffect() {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(LENGTH);
+      Rma rma = initiator.rma();
+      RemoteMemory remote = rma.attach(handle());
+      RegisteredMemory local = initiator.register(memory);
+      long started = 0;
+      while (rma.tryWrite(local, 0, remote, 0, 1000) != 0) {
+        started++;
+      }
+      assertThat(started).isPositive();
+
+      assertThat(rma.tryRead(local, 0, remote, 0, 1000)).isZero();
+      for (Duration timeout : List.of(Duration.ofMillis(1), Duration.ZERO)) {
+        assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1000, timeout))
+            .isInstanceOf(OperationTimeoutException.class);
+        assertThatThrownBy(() -> rma.read(local, 0, remote, 0, 1000, timeout))
+            .isInstanceOf(OperationTimeoutException.class);
+      }
+      assertThatThrownBy(() -> rma.tryWrite(local, 0, remote, 0, LENGTH))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("300000 bytes by fragments cannot start without waiting");
+      long next = started + 1;
+      assertThatThrownBy(() -> rma.isComplete(next)).isInstanceOf(IllegalArgumentException.class);
     }
   }
 

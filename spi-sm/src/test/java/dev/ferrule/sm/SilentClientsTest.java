@@ -194,7 +194,7 @@ class SilentClientsTest {
 
       assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + greedy.endpoint());
       assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + other.endpoint());
-      assertThat(listener.pollRequest()).isNull();
+      assertThat(listener.tryNextRequest()).isNull();
     }
   }
 
@@ -407,7 +407,7 @@ class SilentClientsTest {
       assertThatThrownBy(() -> listener.accept(Duration.ZERO))
           .isInstanceOf(OperationTimeoutException.class);
 
-      assertThat(listener.pollRequest()).isNotNull();
+      assertThat(listener.tryNextRequest()).isNotNull();
     }
   }
 
@@ -498,7 +498,7 @@ class SilentClientsTest {
       assertRefused(fake, 3, "its memory does not start with a ring of version 3");
       fake.send(FakeClient.CONNECT, 4, 0, messagesTooLong);
       assertRefused(fake, 4, "a ring of invalid sizes: messages of 1048576 bytes in");
-      assertThat(listener.pollRequest()).isNull();
+      assertThat(listener.tryNextRequest()).isNull();
     }
   }
 

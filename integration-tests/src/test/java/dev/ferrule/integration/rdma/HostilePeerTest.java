@@ -114,7 +114,7 @@ class HostilePeerTest {
       assertThat(new String(refusal.payload(), StandardCharsets.UTF_8))
           .contains("does not speak this protocol");
     }
-    assertThat(listener.pollRequest()).isNull();
+    assertThat(listener.tryNextRequest()).isNull();
   }
 
   @Test

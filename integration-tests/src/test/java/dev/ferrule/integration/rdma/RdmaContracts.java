@@ -14,6 +14,7 @@ import dev.ferrule.contract.LeakContract;
 import dev.ferrule.contract.NewSenderContract;
 import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
+import dev.ferrule.contract.SpaceContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 

@@ -240,6 +240,22 @@ final class RdmaReceiver implements Receiver, EventCondition {
     return count;
   }
 
+  @Override
+  public int poll(MessageHandler handler, int limit, Duration timeout) {
+    int count = poll(handler, limit);
+    if (count > 0 || !timeout.isPositive()) {
+      return count;
+    }
+    long deadline = Deadlines.after(timeout);
+    while (count == 0 && waiter.await(this, deadline)) { // or another receiver has taken it
+      count = poll(handler, limit);
+    }
+    if (count == 0) {
+      ReadinessDescriptor.foundNothing(readiness);
+    }
+    return count;
+  }
+
   /**
    * Keeps a connection's messages until the handler returns, see {@link ViewUse}. Consecutive
    * messages of a connection share one mark.

@@ -18,7 +18,6 @@ import dev.ferrule.rdma.onesided.PeerMemory;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractRma;
-import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Threads;
@@ -43,6 +42,9 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
    * lossy link before the retries are exhausted.
    */
   private static final int PIECE = 64 << 10;
+
+  /** The maximum size of a work request where there are few: every RDMA port permits it. */
+  private static final int LONGEST_PIECE = 1 << 30;
 
   private static final long PAUSE_NANOS = 20_000;
   private static final long PAGE = 4096;
@@ -204,7 +206,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   }
 
   @Override
-  protected void begin(
+  protected boolean begin(
       RmaRight right,
       RdmaMemoryUse local,
       long localOffset,
@@ -213,6 +215,10 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
       long length,
       long id) {
     local.accessed();
+    long piece = tries() ? pieceAtOnce(length) : PIECE;
+    if (piece == 0) {
+      return false;
+    }
     long posted = 0;
     try {
       do {
@@ -221,20 +227,43 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
         nextSource = local;
         nextTarget = remote;
         nextOffset = remote.first() + remoteOffset + posted;
-        nextLength = (int) Math.min(length - posted, PIECE);
-        posted += nextLength;
-        nextOperation = posted == length ? id : 0;
-        if (!postCondition.isReady()) {
-          waiter.await(postCondition, Deadlines.NEVER);
+        nextLength = (int) Math.min(length - posted, piece);
+        nextOperation = posted + nextLength == length ? id : 0;
+        if (!postCondition.isReady() && !waiter.await(postCondition, deadline())) {
+          if (posted > 0) {
+            awaitPosted(); // as the program gets no id to wait for, and may reuse its memory
+          }
+          return false;
         }
+        posted += nextLength;
       } while (posted < length);
+      return true;
     } catch (RemoteAccessException | OperationInterruptedException e) {
-      awaitPosted(); // as the program gets no id to wait for, and may reuse its memory
+      awaitPosted(); // as above
       throw e;
     } finally {
       nextSource = null;
       nextTarget = null;
     }
+  }
+
+  /**
+   * Returns the size of work requests with which an operation starts without waiting: longer ones
+   * if there are few; 0 if there is none.
+   */
+  private long pieceAtOnce(long length) {
+    int requests = queue.free();
+    if (requests == 0) {
+      return 0;
+    }
+    long piece = Math.max(PIECE, Math.ceilDiv(length, requests));
+    if (piece > LONGEST_PIECE) {
+      throw new IllegalArgumentException(
+          "an access of "
+              + length
+              + " bytes cannot start without waiting; split it, or use a form that waits");
+    }
+    return piece;
   }
 
   @Override

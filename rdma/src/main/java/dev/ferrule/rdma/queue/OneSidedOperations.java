@@ -209,6 +209,23 @@ public final class OneSidedOperations {
   }
 
   /**
+   * {@return the number of requests of operations that can be posted now, whatever requests for the
+   * peer's table are posted meanwhile; it decreases only by posting} Polls for completions.
+   */
+  public int free() {
+    int outstanding;
+    lock.lock();
+    try {
+      queue.poll();
+      outstanding = ledger.accessesPosted();
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return Math.max(0, PIECES - TABLE_REQUESTS - outstanding);
+  }
+
+  /**
    * Makes the next request wait for all outstanding RDMA READs and atomic operations. Devices keep
    * any other order: the peer's device processes requests in sequence.
    */

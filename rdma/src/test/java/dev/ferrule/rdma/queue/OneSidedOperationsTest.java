@@ -158,6 +158,22 @@ class OneSidedOperationsTest {
   }
 
   @Test
+  void requestsForThePeersTableAreKeptFreeOfOperationsThatDoNotWait() {
+    int free = PIECES - OneSidedOperations.TABLE_REQUESTS;
+    assertThat(queue.free()).isEqualTo(free);
+    for (int i = 1; i <= free; i++) {
+      post(true, 8, i);
+      assertThat(queue.free()).isEqualTo(free - i);
+    }
+    assertThat(post(true, 8, free + 1))
+        .as("one that may wait")
+        .isEqualTo(OneSidedOperations.Result.POSTED);
+    assertThat(queue.free()).isZero();
+    complete(device.sends().get(2));
+    assertThat(queue.free()).as("after three have completed").isEqualTo(2);
+  }
+
+  @Test
   void anEmptyAccessHasNoMemory() {
     post(false, 0, 1);
 

@@ -82,6 +82,11 @@ public final class Fragments {
     INT.setRelease(ALL, this.own + RmaLayout.BUFFER_LINES, count);
   }
 
+  /** {@return the maximum number of bytes in one fragment} */
+  public int maxPayload() {
+    return maxPayload;
+  }
+
   /**
    * Submits the next bytes of an operation as a fragment, if there is room for it.
    *
