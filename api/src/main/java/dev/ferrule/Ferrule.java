@@ -2,6 +2,7 @@
 package dev.ferrule;
 
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.spi.Providers;
 import java.net.URI;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -52,7 +53,7 @@ public final class Ferrule {
    * StandardOptions#CONNECT_TIMEOUT} at most.
    *
    * @param address the address of the listener; its query may set options
-   * @param options the options; the address's query takes precedence
+   * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}
    * @return the connection, ready for messages
    * @throws InvalidAddressException if the provider cannot use the address
    * @throws InvalidOptionException if an option is unknown or its value is invalid
@@ -83,7 +84,7 @@ public final class Ferrule {
    * Listens on an address. The options apply to the connections that the listener accepts.
    *
    * @param address the address to listen on; its query may set options
-   * @param options the options; the address's query takes precedence
+   * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}
    * @return the listener
    * @throws InvalidAddressException if the provider cannot use the address
    * @throws InvalidOptionException if an option is unknown or its value is invalid

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -17,9 +18,10 @@ class MagicRingProtocolTest {
     Hello client = new Hello(RingOffer.VERSION, Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
     return new MagicRingProtocol()
         .objection(
-            ConnectionOptions.defaults()
-                .resolve(
-                    URI.create("magicring://host:1?simplex=" + simplex), MagicRingOptions.all()),
+            ResolvedOptions.of(
+                ConnectionOptions.defaults(),
+                URI.create("magicring://host:1?simplex=" + simplex),
+                MagicRingOptions.all()),
             client);
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Offer;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +19,10 @@ class SendRecvProtocolTest {
             Offer.VERSION, Hello.Kind.CONNECT, 0, new Offer(credits, 64, 8).body(), new byte[0]);
     return new SendRecvProtocol()
         .objection(
-            ConnectionOptions.defaults()
-                .resolve(URI.create("sendrecv://host:1?srq=" + srq), SendRecvOptions.all()),
+            ResolvedOptions.of(
+                ConnectionOptions.defaults(),
+                URI.create("sendrecv://host:1?srq=" + srq),
+                SendRecvOptions.all()),
             client);
   }
 

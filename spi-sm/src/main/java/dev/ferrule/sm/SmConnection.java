@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
@@ -21,6 +20,7 @@ import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -79,7 +79,7 @@ final class SmConnection implements Connection, Link {
 
   /** Creates a connection of complete resources, which it closes. */
   SmConnection(
-      URI uri, SmConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
+      URI uri, SmConnectionResources resources, byte[] peerPayload, ResolvedOptions options) {
     this.uri = uri;
     this.resources = resources;
     this.peerPayload = peerPayload;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
@@ -18,6 +17,7 @@ import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -34,17 +34,17 @@ final class SmConnector {
 
   private final URI uri;
   private final SmAddress server;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Facilities facilities;
 
-  private SmConnector(URI uri, SmAddress server, ConnectionOptions options, Facilities facilities) {
+  private SmConnector(URI uri, SmAddress server, ResolvedOptions options, Facilities facilities) {
     this.uri = uri;
     this.server = server;
     this.options = options;
     this.facilities = facilities;
   }
 
-  static SmConnection connect(URI uri, ConnectionOptions options, Facilities facilities) {
+  static SmConnection connect(URI uri, ResolvedOptions options, Facilities facilities) {
     checkPayload(options.payload());
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // reports an invalid option before anything is created

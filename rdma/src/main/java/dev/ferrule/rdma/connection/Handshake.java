@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 
@@ -32,7 +32,7 @@ final class Handshake {
   static byte[] hello(
       Hello.Kind kind,
       RdmaProtocol protocol,
-      ConnectionOptions options,
+      ResolvedOptions options,
       RdmaConnectionResources resources,
       byte[] payload) {
     return protocol.hasHandshake(options)
@@ -50,7 +50,7 @@ final class Handshake {
 
   /** Returns the parameters of the connecting side. */
   static ConnectionParameters request(
-      byte[] privateData, ConnectionOptions options, DeviceAttributes device) {
+      byte[] privateData, ResolvedOptions options, DeviceAttributes device) {
     return parameters(
         privateData,
         options,
@@ -62,13 +62,13 @@ final class Handshake {
    * Returns the parameters of the accepting side: as many reads as the client requests, up to the
    * device's limit.
    */
-  static ConnectionParameters grant(byte[] privateData, ConnectionOptions options) {
+  static ConnectionParameters grant(byte[] privateData, ResolvedOptions options) {
     return parameters(
         privateData, options, ConnectionParameters.ALL_READS, ConnectionParameters.ALL_READS);
   }
 
   private static ConnectionParameters parameters(
-      byte[] privateData, ConnectionOptions options, int readsAsTarget, int readsAsInitiator) {
+      byte[] privateData, ResolvedOptions options, int readsAsTarget, int readsAsInitiator) {
     return new ConnectionParameters(
         privateData,
         readsAsTarget,
