@@ -12,24 +12,24 @@ public final class MessageTooLongException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
   private final long length;
-  private final int maxMessageSize;
+  private final int maxMessage;
 
   /**
    * Creates an exception.
    *
    * @param uri the connection concerned
    * @param length the message's length in bytes
-   * @param maxMessageSize the limit in bytes
+   * @param maxMessage the limit in bytes
    */
-  public MessageTooLongException(@Nullable URI uri, long length, int maxMessageSize) {
+  public MessageTooLongException(@Nullable URI uri, long length, int maxMessage) {
     super(
         uri,
         ("message too long: %d bytes exceed the limit of %d bytes; send it in parts, or raise "
                 + "maxMessage on the receiving side, and buffer on this one if it is smaller")
-            .formatted(length, maxMessageSize),
+            .formatted(length, maxMessage),
         null);
     this.length = length;
-    this.maxMessageSize = maxMessageSize;
+    this.maxMessage = maxMessage;
   }
 
   /** {@return the message's length in bytes} */
@@ -38,7 +38,7 @@ public final class MessageTooLongException extends FerruleException {
   }
 
   /** {@return the maximum length of a message to this peer, in bytes} */
-  public int maxMessageSize() {
-    return maxMessageSize;
+  public int maxMessage() {
+    return maxMessage;
   }
 }

@@ -229,7 +229,7 @@ public abstract class BoundaryContract extends Contract {
     MessageTooLongException thrown = catchThrowableOfType(MessageTooLongException.class, call);
     assertThat(thrown).as("exception").isNotNull();
     assertThat(thrown.length()).isEqualTo(length);
-    assertThat(thrown.maxMessageSize()).isEqualTo(longest);
+    assertThat(thrown.maxMessage()).isEqualTo(longest);
     assertThat(thrown)
         .hasMessageContaining(String.valueOf(length))
         .hasMessageContaining(String.valueOf(longest));

@@ -164,10 +164,22 @@ final class QueueConnection implements Connection {
     run(action);
   }
 
+  private record Counters(
+      long messagesSent,
+      long bytesSent,
+      long messagesReceived,
+      long bytesReceived,
+      long backPressureStalls,
+      long acknowledgments,
+      OptionalLong retransmissions,
+      OptionalLong wakeupsSent,
+      long wakeupsReceived)
+      implements ConnectionCounters {}
+
   @Override
   public ConnectionCounters counters() {
     synchronized (lock) {
-      return new ConnectionCounters(
+      return new Counters(
           sender.sent,
           sender.bytes,
           receiver.received,

@@ -21,6 +21,7 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.support.CounterSnapshot;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -219,13 +220,13 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public ConnectionCounters counters() {
-    return new ConnectionCounters(
+    return new CounterSnapshot(
         senders.messages(),
         senders.bytes(),
         rings.total(RingConsumer::messages),
         rings.total(RingConsumer::bytes),
         senders.stalls(),
-        rings.total(RingConsumer::acknowledgements),
+        rings.total(RingConsumer::acknowledgments),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
         senders.sleeps() + receiver.sleeps() + rma.sleeps());

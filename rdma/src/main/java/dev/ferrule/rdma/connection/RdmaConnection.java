@@ -19,6 +19,7 @@ import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.support.CounterSnapshot;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -337,7 +338,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
   @Override
   public ConnectionCounters counters() {
-    return new ConnectionCounters(
+    return new CounterSnapshot(
         senders.messages(),
         senders.bytes(),
         channel.messages().messagesTaken(),

@@ -114,7 +114,7 @@ public final class RdmaOptions {
           0,
           31,
           0,
-          "how long the device waits for an acknowledgement before it retransmits a message: 4.096"
+          "how long the device waits for an acknowledgment before it retransmits a message: 4.096"
               + " µs times two to the power of this; 0 is 14 (67 ms), or 18 (1.07 s) with"
               + " hello=off, where it has to exceed the RNR timer of the peer");
 

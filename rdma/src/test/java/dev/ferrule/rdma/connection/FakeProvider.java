@@ -59,8 +59,11 @@ final class FakeProvider implements RdmaProtocol {
     known.addAll(
         List.of(
             RdmaOptions.UNACKED,
+            RdmaOptions.POLL_BATCH,
+            RdmaOptions.BUFFER,
             RdmaOptions.INLINE,
             RdmaOptions.SINGLE_RECEIVER,
+            RdmaOptions.RNR_RETRY,
             RdmaOptions.ACK_TIMEOUT,
             RdmaOptions.RETRIES,
             RdmaOptions.MIN_RNR_TIMER));
