@@ -139,7 +139,7 @@ public final class ConnectionOptions {
      * @return this builder
      */
     public Builder payload(byte[] bytes) {
-      payload = bytes.clone();
+      payload = Objects.requireNonNull(bytes, "bytes").clone();
       return this;
     }
 

@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a message is longer than the peer's limit. Nothing was sent and the connection remains
- * usable.
+ * Thrown if a message is longer than the peer's limit, or a payload of the handshake longer than
+ * that of the transport. Nothing was sent, and the connection or request remains usable.
  */
 public final class MessageTooLongException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -22,12 +22,25 @@ public final class MessageTooLongException extends FerruleException {
    * @param maxMessage the limit in bytes
    */
   public MessageTooLongException(@Nullable URI uri, long length, int maxMessage) {
-    super(
+    this(
         uri,
+        length,
+        maxMessage,
         ("message too long: %d bytes exceed the limit of %d bytes; send it in parts, or raise "
                 + "maxMessage on the receiving side, and buffer on this one if it is smaller")
-            .formatted(length, maxMessage),
-        null);
+            .formatted(length, maxMessage));
+  }
+
+  /**
+   * Creates an exception with another message, such as for a payload of the handshake.
+   *
+   * @param uri the connection, listener or address concerned
+   * @param length the length in bytes
+   * @param maxMessage the limit in bytes
+   * @param message what failed, why, and how to fix it
+   */
+  public MessageTooLongException(@Nullable URI uri, long length, int maxMessage, String message) {
+    super(uri, message, null);
     this.length = length;
     this.maxMessage = maxMessage;
   }
@@ -37,7 +50,7 @@ public final class MessageTooLongException extends FerruleException {
     return length;
   }
 
-  /** {@return the maximum length of a message to this peer, in bytes} */
+  /** {@return the maximum length here, in bytes} */
   public int maxMessage() {
     return maxMessage;
   }

@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
@@ -37,10 +38,13 @@ final class QueueListener implements Listener {
     this.releaseAddress = releaseAddress;
   }
 
-  static void checkPayload(byte[] payload) {
+  static void checkPayload(URI uri, byte[] payload) {
     if (payload.length > MAX_PAYLOAD_BYTES) {
-      throw new IllegalArgumentException(
-          "payload of " + payload.length + " bytes; the limit is " + MAX_PAYLOAD_BYTES);
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          MAX_PAYLOAD_BYTES,
+          "payload too long: " + payload.length + " bytes; the limit is " + MAX_PAYLOAD_BYTES);
     }
   }
 
@@ -203,7 +207,7 @@ final class QueueListener implements Listener {
       if (isAnswered()) {
         throw new IllegalStateException("the request was already accepted or rejected");
       }
-      checkPayload(payload);
+      checkPayload(uri, payload);
     }
   }
 }

@@ -63,7 +63,7 @@ public final class QueueProvider implements ConnectionProvider {
   public Connection connect(URI address, ConnectionOptions options) {
     ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     URI uri = withoutOptions(address);
-    QueueListener.checkPayload(resolved.payload());
+    QueueListener.checkPayload(uri, resolved.payload());
     QueueListener listener = LISTENERS.get(uri);
     if (listener == null) {
       throw new ConnectionRefusedException(

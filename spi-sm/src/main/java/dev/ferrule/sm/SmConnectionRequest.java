@@ -61,7 +61,7 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   @Override
   public void reject(byte[] payload) {
-    SmConnector.checkPayload(payload);
+    SmConnector.checkPayload(endpoint.address().uri(), payload);
     handshake.take(endpoint.address().uri());
     handshake.reject(payload);
   }
@@ -116,8 +116,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   /** Creates a connection, and answers the client. After a failure, no resource is left. */
   private SmConnection make(
       byte[] payload, BiConsumer<SmConnection, SmConnectionResources> answer) {
-    SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
+    SmConnector.checkPayload(uri, payload);
     handshake.take(uri);
     boolean done = false;
     try (PassedMemory memory = handshake.memory()) {

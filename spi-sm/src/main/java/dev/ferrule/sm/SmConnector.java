@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
@@ -45,7 +46,7 @@ final class SmConnector {
   }
 
   static SmConnection connect(URI uri, ResolvedOptions options, Facilities facilities) {
-    checkPayload(options.payload());
+    checkPayload(uri, options.payload());
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // reports an invalid option before anything is created
     try {
@@ -89,10 +90,13 @@ final class SmConnector {
         e);
   }
 
-  static void checkPayload(byte[] payload) {
+  static void checkPayload(URI uri, byte[] payload) {
     if (payload.length > Endpoint.MAX_PAYLOAD) {
-      throw new IllegalArgumentException(
-          "a payload of %s bytes; the maximum of sm is %s"
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          Endpoint.MAX_PAYLOAD,
+          "payload too long: %s bytes exceed the limit of %s bytes; send the rest in a message"
               .formatted(payload.length, Endpoint.MAX_PAYLOAD));
     }
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
+import java.net.URI;
 
 /** The part of the handshake that both sides have in common. */
 final class Handshake {
@@ -13,18 +15,17 @@ final class Handshake {
 
   private Handshake() {}
 
-  /** Checks the length of a program's payload. */
-  static void checkPayload(RdmaProtocol protocol, byte[] payload, int privateData) {
-    int limit = privateData - protocol.hello().size();
+  /** Checks the length of a program's payload. Without a handshake there is none. */
+  static void checkPayload(
+      URI uri, RdmaProtocol protocol, ResolvedOptions options, byte[] payload, int privateData) {
+    int limit = protocol.hasHandshake(options) ? privateData - protocol.hello().size() : 0;
     if (payload.length > limit) {
-      throw new IllegalArgumentException(
-          "a payload of "
-              + payload.length
-              + " bytes is too long: "
-              + protocol.scheme()
-              + " supports at most "
-              + limit
-              + " bytes here");
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          limit,
+          "payload too long: %s bytes exceed the limit of %s bytes%s; send the rest in a message"
+              .formatted(payload.length, limit, limit == 0 ? " of hello=off" : ""));
     }
   }
 

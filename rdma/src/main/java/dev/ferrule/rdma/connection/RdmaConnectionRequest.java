@@ -170,7 +170,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   @Override
   public void reject(byte[] payload) {
-    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_REJECT_DATA);
+    Handshake.checkPayload(
+        listener.uri(), protocol, options, payload, ConnectionParameters.MAX_REJECT_DATA);
     take();
     sendRejection(protocol.hello().encode(Hello.Kind.REJECT, payload));
   }
@@ -209,7 +210,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
    * that.
    */
   AcceptedClient answer(byte[] payload) {
-    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
+    Handshake.checkPayload(
+        listener.uri(), protocol, options, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
     boolean done = false;
     try {

@@ -47,7 +47,8 @@ final class RdmaConnector {
 
   static RdmaConnection connect(
       RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ResolvedOptions options) {
-    Handshake.checkPayload(protocol, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
+    Handshake.checkPayload(
+        uri, protocol, options, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
     RdmaAddress address = RdmaAddress.parse(uri);
     if (address.port() == 0) {
       throw new InvalidAddressException(
