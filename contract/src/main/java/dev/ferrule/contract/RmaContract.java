@@ -174,6 +174,34 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
+  void memoryThatIsKeptOfAClosedConnectionCrashesNothingAndExposedMemoryIsTheProgramsOwn() {
+    Pair pair = connect();
+    MemorySegment own = filled(SIZE, 5);
+    ExposedMemory exposed = pair.server().rma().expose(own, BOTH);
+    ExposedMemory allocated = pair.server().rma().allocate(SIZE, BOTH);
+    RegisteredMemory registered = pair.server().register(own);
+    RemoteMemory remote = pair.client().rma().attach(allocated.handle());
+    pair.client().rma().attach(exposed.handle());
+    List<MemorySegment> kept = new ArrayList<>(List.of(allocated.segment()));
+    remote.view().ifPresent(kept::add);
+
+    pair.client().close();
+    pair.server().close();
+
+    for (MemorySegment segment : kept) {
+      try {
+        segment.set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
+        segment.toArray(ValueLayout.JAVA_BYTE);
+      } catch (IllegalStateException e) {
+        assertThat(e).hasMessageContaining("Already closed");
+      }
+    }
+    assertSame(own, filled(SIZE, 5));
+    assertSame(exposed.segment(), own);
+    assertSame(registered.segment(), own);
+  }
+
+  @Test
   void allocatedMemoryThatWasClosedIsNotAccessedAnyMore() {
     Pair pair = connect();
     Rma rma = pair.client().rma();
