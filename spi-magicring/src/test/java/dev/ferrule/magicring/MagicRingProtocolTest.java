@@ -4,9 +4,11 @@ package dev.ferrule.magicring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -35,5 +37,12 @@ class MagicRingProtocolTest {
   @Test
   void theReasonFitsIntoARejection() {
     assertThat(objection("on", false)).hasSizeLessThanOrEqualTo(RingOffer.HELLO.maxReason());
+  }
+
+  /** A request has the least room of all parts of a handshake. */
+  @Test
+  void aHandleFitsIntoTheClientsRequest() {
+    assertThat(ConnectionParameters.MAX_REQUEST_DATA - RingOffer.HELLO.size())
+        .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
   }
 }

@@ -4,9 +4,11 @@ package dev.ferrule.sendrecv;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -36,5 +38,12 @@ class SendRecvProtocolTest {
   @Test
   void theReasonFitsIntoARejection() {
     assertThat(objection(false, "on")).hasSizeLessThanOrEqualTo(Offer.HELLO.maxReason());
+  }
+
+  /** A request has the least room of all parts of a handshake. */
+  @Test
+  void aHandleFitsIntoTheClientsRequest() {
+    assertThat(ConnectionParameters.MAX_REQUEST_DATA - Offer.HELLO.size())
+        .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
   }
 }
