@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
  * handler's message, of {@linkplain Rma#allocate allocated memory} or of a {@linkplain
  * RemoteMemory#view view} is undefined: zeros, any bytes, or an {@link IllegalStateException}, but
  * no crash. A handler that runs reads its message to the end. Memory of the program that was
- * registered or exposed is its own again. The close or loss of the peer takes nothing back.
+ * registered or exposed is its own again, unless another connection uses it. The close or loss of
+ * the peer takes nothing back.
  */
 public interface Connection extends AutoCloseable {
 
