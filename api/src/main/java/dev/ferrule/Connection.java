@@ -33,8 +33,18 @@ import org.jspecify.annotations.Nullable;
  * the second thread gets an {@link IllegalStateException} that names both threads. Otherwise there
  * is no check, and no cost. Every other method of this interface may be called by any thread.
  *
- * <p><b>Memory:</b> regions throw after the connection was closed. What a segment that was kept of
- * one reads then is undefined: zeros, any bytes, or an {@link IllegalStateException}, but no crash.
+ * <p><b>Alignment:</b> the first byte of every message is aligned to 8 bytes, in the memory that is
+ * claimed for it as in that of a {@link ReceiveRegion} or a {@link MessageHandler}, so that aligned
+ * layouts of longs and doubles may be used.
+ *
+ * <p><b>Memory after the close:</b> this side's {@link #close()} takes back what the connection has
+ * lent. {@code segment()} and {@code buffer()} of a region throw a {@link FerruleException} then;
+ * to free or to abort it does nothing. What a segment reads that was kept of a region, of a
+ * handler's message, of {@linkplain Rma#allocate allocated memory} or of a {@linkplain
+ * RemoteMemory#view view} is undefined: zeros, any bytes, or an {@link IllegalStateException}, but
+ * no crash. A handler that runs reads its message to the end. Memory of the program that was
+ * registered or exposed is its own again, unless another connection uses it. The close or loss of
+ * the peer takes nothing back.
  */
 public interface Connection extends AutoCloseable {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
-import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
@@ -13,33 +12,47 @@ import java.util.OptionalLong;
  * is a count. Counters of a device, such as the "receiver not ready" errors of an RDMA port, are
  * not connection counters: the system provides them, for all connections of the port together.
  *
- * @param messagesSent messages published to the peer
- * @param bytesSent payload bytes of those messages
- * @param messagesReceived messages received by the program
- * @param bytesReceived payload bytes of those messages
- * @param backPressureStalls how often a claim or send found no space: attempts that returned null,
- *     and calls that had to wait
- * @param acknowledgements how often the peer was informed that space has become free
- * @param retransmissions handshake messages that were retransmitted; empty where the device or the
- *     system retransmits, as over RDMA
- * @param wakeupsSent how often the sleeping peer was woken up; empty where the peer's own device
- *     does that, as over RDMA
- * @param wakeupsReceived how often a thread of this side blocked and was woken up
+ * <p>Providers implement this interface. A counter that a later version adds is empty unless the
+ * provider overrides it.
  */
-public record ConnectionCounters(
-    long messagesSent,
-    long bytesSent,
-    long messagesReceived,
-    long bytesReceived,
-    long backPressureStalls,
-    long acknowledgements,
-    OptionalLong retransmissions,
-    OptionalLong wakeupsSent,
-    long wakeupsReceived) {
+public interface ConnectionCounters {
 
-  /** Checks that no counter is null. */
-  public ConnectionCounters {
-    Objects.requireNonNull(retransmissions, "retransmissions");
-    Objects.requireNonNull(wakeupsSent, "wakeupsSent");
-  }
+  /** {@return messages published to the peer} */
+  long messagesSent();
+
+  /** {@return payload bytes of the messages published to the peer} */
+  long bytesSent();
+
+  /** {@return messages received by the program} */
+  long messagesReceived();
+
+  /** {@return payload bytes of the messages received by the program} */
+  long bytesReceived();
+
+  /**
+   * {@return how often a claim or send found no space: attempts that returned null, and calls that
+   * had to wait}
+   */
+  long backPressureStalls();
+
+  /** {@return how often the peer was informed that space has become free} */
+  long acknowledgments();
+
+  /**
+   * {@return handshake messages that were retransmitted; empty where the device or the system
+   * retransmits, as over RDMA}
+   */
+  OptionalLong retransmissions();
+
+  /**
+   * {@return how often the sleeping peer was woken up; empty where the peer's own device does that,
+   * as over RDMA}
+   */
+  OptionalLong wakeupsSent();
+
+  /**
+   * {@return how often a thread of this side blocked in a call of this connection and was woken up}
+   * A thread in {@link Listener#receiver()} waits for all connections, and counts for none.
+   */
+  long wakeupsReceived();
 }

@@ -64,7 +64,7 @@ public interface ConnectionRequest extends AutoCloseable {
    * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
    *     client is notified
    * @throws IllegalStateException if the request was already accepted or rejected
-   * @throws IllegalArgumentException if the payload is too long for the transport
+   * @throws MessageTooLongException if the payload is too long for the transport
    */
   Connection accept(byte[] payload);
 
@@ -80,7 +80,7 @@ public interface ConnectionRequest extends AutoCloseable {
    * @param payload the payload, which the client reads by {@link
    *     ConnectionRejectedException#payload()}
    * @throws IllegalStateException if the request was already accepted or rejected
-   * @throws IllegalArgumentException if the payload is too long for the transport
+   * @throws MessageTooLongException if the payload is too long for the transport
    */
   void reject(byte[] payload);
 

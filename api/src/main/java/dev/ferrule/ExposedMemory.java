@@ -21,10 +21,13 @@ public interface ExposedMemory extends AutoCloseable {
   RmaHandle handle();
 
   /**
-   * Revokes the peer's access. When this method returns, the peer no longer accesses the memory,
-   * and the memory may be freed. An access that is in progress may or may not be completed; later
-   * accesses fail on the peer's side. Waits only while the peer copies a piece, until it has
-   * noticed the revocation, and no longer than the connection lives. Closing it twice does nothing.
+   * Revokes the peer's access, as closing the connection does. When this method returns, the peer
+   * no longer accesses the memory, and the memory may be freed. An access that is in progress may
+   * or may not be completed; later accesses fail on the peer's side. Waits only while the peer
+   * copies a piece, until it has noticed the revocation: for {@link StandardOptions#CLOSE_TIMEOUT},
+   * or one second if that is longer. Then the connection fails, which over RDMA ends the access; in
+   * {@code sm} a peer that was stopped in the middle of a piece may still complete it when it
+   * continues. Closing it twice does nothing.
    */
   @Override
   void close();

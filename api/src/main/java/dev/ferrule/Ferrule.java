@@ -2,8 +2,10 @@
 package dev.ferrule;
 
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.spi.Providers;
 import java.net.URI;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +54,7 @@ public final class Ferrule {
    * StandardOptions#CONNECT_TIMEOUT} at most.
    *
    * @param address the address of the listener; its query may set options
-   * @param options the options; the address's query takes precedence
+   * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}
    * @return the connection, ready for messages
    * @throws InvalidAddressException if the provider cannot use the address
    * @throws InvalidOptionException if an option is unknown or its value is invalid
@@ -63,10 +65,10 @@ public final class Ferrule {
    * @throws VersionMismatchException if the listener speaks another version of the protocol
    * @throws OperationTimeoutException if the listener did not accept within the timeout
    * @throws ResourceExhaustedException if the system lacks a resource for another connection
-   * @throws IllegalArgumentException if the payload of the options is too long for the transport
+   * @throws MessageTooLongException if the payload of the options is too long for the transport
    */
   public static Connection connect(URI address, ConnectionOptions options) {
-    return usable(address).connect(address, options);
+    return usable(address, options).connect(address, options);
   }
 
   /**
@@ -83,7 +85,7 @@ public final class Ferrule {
    * Listens on an address. The options apply to the connections that the listener accepts.
    *
    * @param address the address to listen on; its query may set options
-   * @param options the options; the address's query takes precedence
+   * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}
    * @return the listener
    * @throws InvalidAddressException if the provider cannot use the address
    * @throws InvalidOptionException if an option is unknown or its value is invalid
@@ -93,7 +95,7 @@ public final class Ferrule {
    * @throws ResourceExhaustedException if the system lacks a resource
    */
   public static Listener listen(URI address, ConnectionOptions options) {
-    return usable(address).listen(address, options);
+    return usable(address, options).listen(address, options);
   }
 
   /**
@@ -112,7 +114,9 @@ public final class Ferrule {
         .toList();
   }
 
-  private static ConnectionProvider usable(URI address) {
+  private static ConnectionProvider usable(URI address, ConnectionOptions options) {
+    Objects.requireNonNull(address, "address");
+    Objects.requireNonNull(options, "options");
     @Nullable String scheme = address.getScheme();
     if (scheme == null) {
       throw new InvalidAddressException(

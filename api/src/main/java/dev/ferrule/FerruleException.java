@@ -7,9 +7,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The superclass of all exceptions for conditions that a correct program may encounter at run time:
- * a peer that dies, a timeout, a full file system, an address without a listener. Programming
- * errors (freeing a region twice, a negative length) are reported by {@link IllegalStateException}
- * and {@link IllegalArgumentException} instead.
+ * what depends on its configuration (an address, an option, however it was set), on its peer (which
+ * dies, is silent, sends an invalid handle, or accepts only shorter messages), on the transport's
+ * limits, and on the system.
+ *
+ * <p>An error of the program's own code causes an exception of the JDK, the same in every method:
+ *
+ * <table>
+ * <caption>Exceptions of the JDK</caption>
+ * <tr><th>exception</th><th>cause</th></tr>
+ * <tr><td>{@link NullPointerException}</td><td>an argument is null</td></tr>
+ * <tr><td>{@link IndexOutOfBoundsException}</td><td>an offset and length are not within the memory
+ * given</td></tr>
+ * <tr><td>{@link IllegalArgumentException}</td><td>another argument is invalid whatever the
+ * transport, as a negative length, or belongs to another object</td></tr>
+ * <tr><td>{@link IllegalStateException}</td><td>the state of the object, or an option that it was
+ * made with, does not permit the call, as freeing a region twice</td></tr>
+ * <tr><td>{@link UnsupportedOperationException}</td><td>the provider, the device or the peer does
+ * not have the operation</td></tr>
+ * </table>
  *
  * <p>The message contains the URI of the connection or listener, if it has one, and a remedy, if
  * there is one. It is a single line without control characters: those in text from a peer or in a

@@ -8,10 +8,10 @@ import java.lang.foreign.MemorySegment;
 public interface MessageHandler {
 
   /**
-   * Handles one message. The bytes are {@code buffer[offset, offset + length)}, and the first one
-   * is aligned to 8 bytes, so that aligned layouts may be used. They are valid only until this
-   * method returns, and must not be written to. An exception thrown by this method propagates
-   * through {@code poll}; the message counts as received.
+   * Handles one message. The bytes are {@code buffer[offset, offset + length)}, of which the first
+   * is aligned to 8 bytes, see {@link Connection}. They are valid only until this method returns,
+   * and must not be written to. An exception thrown by this method propagates through {@code poll};
+   * the message counts as received.
    *
    * @param buffer the connection's memory that contains the message
    * @param offset the offset of the message in {@code buffer}, in bytes

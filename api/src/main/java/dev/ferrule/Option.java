@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -57,15 +58,26 @@ public final class Option<T> {
       Function<T, String> formatter) {}
 
   private final String name;
-  private final T defaultValue;
+  private final @Nullable T defaultValue;
   private final String description;
   private final Format<T> format;
+  private final boolean queryOverrides;
 
   private Option(String name, T defaultValue, String description, Format<T> format) {
+    this(name, defaultValue, description, format, true);
+  }
+
+  private Option(
+      String name,
+      @Nullable T defaultValue,
+      String description,
+      Format<T> format,
+      boolean queryOverrides) {
     this.name = name;
     this.defaultValue = defaultValue;
     this.description = description;
     this.format = format;
+    this.queryOverrides = queryOverrides;
   }
 
   /**
@@ -182,7 +194,20 @@ public final class Option<T> {
    * @throws InvalidOptionException if the value is out of range
    */
   public Option<T> withDefault(T value) {
-    return new Option<>(name, check(value), description, format);
+    return new Option<>(name, check(value), description, format, queryOverrides);
+  }
+
+  /** Returns a copy for {@link StandardOptions} whose default each provider sets. */
+  Option<T> withoutDefault() {
+    return new Option<>(name, null, description, format, queryOverrides);
+  }
+
+  /**
+   * {@return a copy of this option for which a value that the program sets wins over a URI's query,
+   * see {@link #queryOverrides()}}
+   */
+  public Option<T> withoutQueryOverride() {
+    return new Option<>(name, defaultValue, description, format, false);
   }
 
   /** {@return the option's name, as in a URI's query} */
@@ -190,14 +215,26 @@ public final class Option<T> {
     return name;
   }
 
-  /** {@return the default value} */
-  public T defaultValue() {
-    return defaultValue;
+  /**
+   * {@return whether a URI's query may change the value that the program has set in code; false for
+   * an option that touches security, for which a query with another value is refused} The query may
+   * set every option that the program has not set.
+   */
+  public boolean queryOverrides() {
+    return queryOverrides;
   }
 
-  /** {@return the default as written in a URI's query} */
+  /**
+   * {@return the default value; empty for a constant of {@link StandardOptions} whose default
+   * depends on the provider}
+   */
+  public Optional<T> defaultValue() {
+    return Optional.ofNullable(defaultValue);
+  }
+
+  /** {@return the default as written in a URI's query; {@code ""} without one} */
   public String defaultText() {
-    return format(defaultValue);
+    return defaultValue == null ? "" : format(defaultValue);
   }
 
   /** {@return a description of the syntax and range of a value} */
@@ -310,6 +347,10 @@ public final class Option<T> {
 
   @Override
   public String toString() {
-    return name + " (" + format.syntax + "; default " + defaultText() + ")";
+    return name
+        + " ("
+        + format.syntax
+        + (defaultValue == null ? "" : "; default " + defaultText())
+        + ")";
   }
 }

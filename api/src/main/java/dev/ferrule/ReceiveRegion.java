@@ -9,17 +9,17 @@ import java.lang.foreign.MemorySegment;
  * Receiver} has an example.
  *
  * <p><b>Memory safety:</b> the segments are bounded. Access after the region was freed, to a
- * segment obtained before, reads the message that occupies the memory then; on a closed connection
- * see {@link Connection}.
+ * segment obtained before, reads the message that occupies the memory then. {@link Connection}
+ * states what happens to memory after the close.
  *
  * <p><b>Threads:</b> any thread may read the bytes; only the Receiver's thread may free the region.
  */
 public interface ReceiveRegion extends AutoCloseable {
 
   /**
-   * Returns the message as a read-only segment of exactly its length, aligned to 8 bytes. Allocates
-   * a small object unless the JIT compiler eliminates it; {@link #buffer()}, {@link #offset()} and
-   * {@link #length()} never allocate.
+   * Returns the message as a read-only segment of exactly its length. Allocates a small object
+   * unless the JIT compiler eliminates it; {@link #buffer()}, {@link #offset()} and {@link
+   * #length()} never allocate.
    *
    * @return the message's bytes
    * @throws IllegalStateException if the region was freed

@@ -28,8 +28,8 @@ public interface RemoteMemory {
    *
    * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and only
    * the program's own fences order them with messages. The segment is read-only unless the peer
-   * permits writes. It is accessible until this side closes the connection. Its content is
-   * undefined once the peer has revoked the access.
+   * permits writes. Its content is undefined once the peer has revoked the access, and after the
+   * close, see {@link Connection}.
    */
   default Optional<MemorySegment> view() {
     return Optional.empty();

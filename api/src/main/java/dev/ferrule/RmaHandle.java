@@ -19,11 +19,10 @@ import java.util.HexFormat;
 public final class RmaHandle {
 
   /**
-   * The maximum length of a handle, in bytes. A handle is sent in a message, since memory is
-   * exposed over a connection that is open; the maximum message size must allow for that. It is too
-   * long for the 28 bytes of payload that every provider's handshake supports.
+   * The maximum length of a handle, in bytes: a handle fits into the payload of the handshake of
+   * any provider, of another connection, as well as into a message.
    */
-  public static final int MAX_BYTES = 32;
+  public static final int MAX_BYTES = 28;
 
   private final byte[] bytes;
 
@@ -37,12 +36,12 @@ public final class RmaHandle {
    * @param bytes the bytes that {@link #toBytes} returned at the peer; they are validated when the
    *     handle is {@linkplain Rma#attach attached}
    * @return the handle
-   * @throws IllegalArgumentException if the length is 0 or exceeds {@link #MAX_BYTES}
+   * @throws RemoteAccessException if the length is 0 or exceeds {@link #MAX_BYTES}
    */
   public static RmaHandle of(byte[] bytes) {
     if (bytes.length == 0 || bytes.length > MAX_BYTES) {
-      throw new IllegalArgumentException(
-          "handle of " + bytes.length + " bytes; the length must be 1 to " + MAX_BYTES);
+      throw new RemoteAccessException(
+          null, "invalid handle of " + bytes.length + " bytes: it has 1 to " + MAX_BYTES, null);
     }
     return new RmaHandle(bytes.clone());
   }

@@ -17,11 +17,12 @@ public final class StandardOptions {
 
   /**
    * {@code maxMessage}: the longest message that this side receives, in bytes. Each side sets its
-   * own. The RDMA providers have a default of 64 KiB, because receive memory is pinned there.
+   * own. The default depends on the provider: 1 MiB in {@code sm}, 64 KiB over RDMA, where receive
+   * memory is pinned.
    */
   public static final Option<Long> MAX_MESSAGE =
-      Option.size(
-          "maxMessage", 1, 1L << 30, 1L << 20, "the longest message that this side receives");
+      Option.size("maxMessage", 1, 1L << 30, 1, "the longest message that this side receives")
+          .withoutDefault();
 
   /**
    * {@code connectTimeout}: the maximum time to connect or to accept. A listener that does not
@@ -49,16 +50,17 @@ public final class StandardOptions {
 
   /**
    * {@code peerTimeout}: how long a peer may be silent before it is considered lost; 0 disables the
-   * timeout. The provider {@code sm} has a default of 60 s, because it detects the death of a
-   * process without it.
+   * timeout. The default depends on the provider: 10 s over RDMA, and 60 s in {@code sm}, which
+   * detects the death of a process without it.
    */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(
-          "peerTimeout",
-          Duration.ZERO,
-          Duration.ofHours(24),
-          Duration.ofSeconds(10),
-          "how long to wait for a peer that does not answer; 0 is without limit");
+              "peerTimeout",
+              Duration.ZERO,
+              Duration.ofHours(24),
+              Duration.ZERO,
+              "how long to wait for a peer that does not answer; 0 is without limit")
+          .withoutDefault();
 
   /** {@code backlog}: the maximum number of clients that wait to be accepted by a listener. */
   public static final Option<Integer> BACKLOG =

@@ -4,8 +4,8 @@
  * {@link dev.ferrule.Connection} has a {@link dev.ferrule.Receiver}, a {@link dev.ferrule.Sender},
  * and further ones for other threads.
  *
- * <p>The API is the same for every provider. Run-time failures are reported by subclasses of {@link
- * dev.ferrule.FerruleException}.
+ * <p>The API is the same for every provider. {@link dev.ferrule.FerruleException} states what is
+ * reported by its subclasses, and what by exceptions of the JDK.
  */
 @NullMarked
 package dev.ferrule;

@@ -94,7 +94,7 @@ class FerruleExceptionTest {
                 + " 1024 bytes; send it in parts, or raise maxMessage on the receiving side,"
                 + " and buffer on this one if it is smaller");
     assertThat(exception.length()).isEqualTo(5_000_000_000L);
-    assertThat(exception.maxMessageSize()).isEqualTo(1024);
+    assertThat(exception.maxMessage()).isEqualTo(1024);
   }
 
   @Test

@@ -2,6 +2,7 @@
 package dev.ferrule;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.spi.ConnectionProvider;
 import java.net.URI;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +48,24 @@ class FerruleTest {
             "InvalidAddressException: /tmp/app: the address has no scheme; write one such as"
                 + " another://example or fake://example");
     assertThat(run(ConnectWithoutScheme.class)).contains("write one such as sm:///tmp/app");
+  }
+
+  @Test
+  void aNullArgumentIsNamed() {
+    URI address = URI.create("sm:///tmp/app");
+    assertNamed("address", () -> Ferrule.connect(null));
+    assertNamed("address", () -> Ferrule.listen(null, ConnectionOptions.defaults()));
+    assertNamed("options", () -> Ferrule.connect(address, null));
+    assertNamed("options", () -> Ferrule.listen(address, null));
+    ConnectionOptions.Builder builder = ConnectionOptions.builder();
+    assertNamed("wait", () -> builder.set(StandardOptions.WAIT, null));
+    assertNamed("name", () -> builder.set((String) null, "1"));
+    assertNamed("text", () -> builder.set("wait", (String) null));
+    assertNamed("bytes", () -> builder.payload(null));
+  }
+
+  private static void assertNamed(String name, ThrowingCallable call) {
+    assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(name);
   }
 
   @Test

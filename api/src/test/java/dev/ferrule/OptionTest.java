@@ -69,7 +69,7 @@ class OptionTest {
   void parsingThrowsNoOtherException(@ForAll String text) {
     for (Option<?> option : new Option<?>[] {COUNT, SIZE, TIME, FLAG, CHOICE}) {
       try {
-        assertThat(option.parse(text)).isInstanceOf(option.defaultValue().getClass());
+        assertThat(option.parse(text)).isInstanceOf(option.defaultValue().orElseThrow().getClass());
       } catch (InvalidOptionException e) {
         assertThat(e).hasMessageContaining(option.name());
       }
@@ -206,7 +206,7 @@ class OptionTest {
   @Test
   void anOptionDescribesItself() {
     assertThat(COUNT.name()).isEqualTo("slots");
-    assertThat(COUNT.defaultValue()).isEqualTo(16);
+    assertThat(COUNT.defaultValue()).hasValue(16);
     assertThat(COUNT.description()).isEqualTo("how many slots");
     assertThat(COUNT).hasToString("slots (a whole number from 1 to 1000; default 16)");
     assertThat(SIZE)
@@ -215,6 +215,23 @@ class OptionTest {
         .hasToString("patience (a time from 0 to 24000h, such as 250ms, 5s or 2m; default 5s)");
     assertThat(FLAG).hasToString("shared (true or false; default false)");
     assertThat(CHOICE).hasToString("wait (one of spin, adaptive, block; default adaptive)");
+  }
+
+  @Test
+  void anOptionWhoseDefaultDependsOnTheProviderHasNone() {
+    assertThat(StandardOptions.MAX_MESSAGE.defaultValue()).isEmpty();
+    assertThat(StandardOptions.MAX_MESSAGE.defaultText()).isEmpty();
+    assertThat(StandardOptions.PEER_TIMEOUT)
+        .hasToString("peerTimeout (a time from 0 to 24h, such as 250ms, 5s or 2m)");
+  }
+
+  @Test
+  void anOptionSaysWhetherAQueryMayOverrideIt() {
+    assertThat(COUNT.queryOverrides()).isTrue();
+    Option<Integer> ofSecurity = COUNT.withoutQueryOverride();
+    assertThat(ofSecurity.queryOverrides()).isFalse();
+    assertThat(ofSecurity.withDefault(3).queryOverrides()).isFalse();
+    assertThat(ofSecurity.defaultValue()).hasValue(16);
   }
 
   @ParameterizedTest
@@ -235,7 +252,9 @@ class OptionTest {
   void theDefaultsOfTheStandardOptionsAreValid() {
     assertThat(StandardOptions.all())
         .allSatisfy(option ->
-            assertThat(option.parse(option.defaultText())).isEqualTo(option.defaultValue()));
+            assertThat(
+                    option.defaultValue().map(value -> (Object) option.parse(option.defaultText())))
+                .isEqualTo(option.defaultValue()));
     assertThat(StandardOptions.all()).extracting(Option::name).doesNotHaveDuplicates();
   }
 }

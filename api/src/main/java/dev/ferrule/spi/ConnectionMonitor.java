@@ -99,7 +99,7 @@ public final class ConnectionMonitor {
         event.messagesReceived = counters.messagesReceived();
         event.bytesReceived = counters.bytesReceived();
         event.backPressureStalls = counters.backPressureStalls();
-        event.acknowledgements = counters.acknowledgements();
+        event.acknowledgments = counters.acknowledgments();
         event.retransmissions = counters.retransmissions().orElse(NOT_COUNTED);
         event.wakeupsSent = counters.wakeupsSent().orElse(NOT_COUNTED);
         event.wakeupsReceived = counters.wakeupsReceived();
@@ -163,8 +163,8 @@ public final class ConnectionMonitor {
     @Label("Back Pressure Stalls")
     long backPressureStalls;
 
-    @Label("Acknowledgements")
-    long acknowledgements;
+    @Label("Acknowledgments")
+    long acknowledgments;
 
     @Label("Retransmissions")
     @Description("N/A (Long.MIN_VALUE) if the transport does not count them")

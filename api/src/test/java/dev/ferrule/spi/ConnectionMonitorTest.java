@@ -36,7 +36,19 @@ class ConnectionMonitorTest {
   private static final URI ADDRESS = URI.create("sm:///tmp/app/4567/2#17");
 
   private ConnectionCounters counters =
-      new ConnectionCounters(1, 2, 3, 4, 5, 6, OptionalLong.of(7), OptionalLong.of(8), 9);
+      new Counters(1, 2, 3, 4, 5, 6, OptionalLong.of(7), OptionalLong.of(8), 9);
+
+  private record Counters(
+      long messagesSent,
+      long bytesSent,
+      long messagesReceived,
+      long bytesReceived,
+      long backPressureStalls,
+      long acknowledgments,
+      OptionalLong retransmissions,
+      OptionalLong wakeupsSent,
+      long wakeupsReceived)
+      implements ConnectionCounters {}
 
   @TempDir Path directory;
 
@@ -132,7 +144,7 @@ class ConnectionMonitorTest {
                     "messagesReceived",
                     "bytesReceived",
                     "backPressureStalls",
-                    "acknowledgements",
+                    "acknowledgments",
                     "retransmissions",
                     "wakeupsSent",
                     "wakeupsReceived")
@@ -143,8 +155,7 @@ class ConnectionMonitorTest {
 
   @Test
   void aCounterThatTheTransportCannotCountIsNotAvailableInItsEvent() throws Exception {
-    counters =
-        new ConnectionCounters(1, 2, 3, 4, 5, 6, OptionalLong.empty(), OptionalLong.empty(), 9);
+    counters = new Counters(1, 2, 3, 4, 5, 6, OptionalLong.empty(), OptionalLong.empty(), 9);
     Connection connection = connection(ConnectionState.OPEN, null);
     Path file = directory.resolve("counters.jfr");
     try (Recording recording = new Recording()) {

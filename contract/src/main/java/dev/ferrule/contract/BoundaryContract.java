@@ -226,7 +226,7 @@ public abstract class BoundaryContract extends Contract {
     MessageTooLongException thrown = catchThrowableOfType(MessageTooLongException.class, call);
     assertThat(thrown).as("exception").isNotNull();
     assertThat(thrown.length()).isEqualTo(length);
-    assertThat(thrown.maxMessageSize()).isEqualTo(longest);
+    assertThat(thrown.maxMessage()).isEqualTo(longest);
     assertThat(thrown)
         .hasMessageContaining(String.valueOf(length))
         .hasMessageContaining(String.valueOf(longest));
@@ -285,6 +285,118 @@ public abstract class BoundaryContract extends Contract {
           }
         }
         held.close();
+      }
+    }
+  }
+
+  /** How two messages are sent, one behind the other. */
+  private enum Sending {
+    IN_PLACE,
+    IN_REVERSE,
+    COPIED,
+    STAGED,
+    STAGED_COPIES
+  }
+
+  /** A message of any length precedes one of whole words, which are accessed as such. */
+  @ParameterizedTest
+  @EnumSource
+  void everyWordOfAMessageIsAlignedWhateverWasSentBefore(Sending way) {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    Receiver receiver = pair.server().receiver();
+    int[] words = {1, 2, 5, 9, 125, 512, 513, 1_001};
+    int[] others = {63, 65, 1_001, 4_095, 4_096, 4_097, 5_003, 8_193};
+    long number = 0;
+    for (int i = 0; i < 18 + others.length; i++) {
+      int before = i < 18 ? i : others[i - 18];
+      for (int count : words) {
+        long value = number++;
+        sendTwo(sender, way, before, count, value);
+        boolean polls = value % 3 == 0;
+        boolean reversed = way == Sending.IN_REVERSE;
+        for (boolean ofWords : new boolean[] {reversed, !reversed}) {
+          int length = ofWords ? count * Long.BYTES : before;
+          MessageHandler handler =
+              (buffer, offset, received) -> {
+                assertThat(received).isEqualTo(length);
+                checkAligned(buffer, offset, received);
+                if (ofWords) {
+                  checkWords(buffer, offset, received, value);
+                }
+              };
+          checkNext(receiver, handler, polls);
+        }
+      }
+    }
+  }
+
+  private static void sendTwo(Sender sender, Sending way, int before, int words, long value) {
+    int length = words * Long.BYTES;
+    if (way == Sending.COPIED || way == Sending.STAGED_COPIES) {
+      MemorySegment message = Arena.ofAuto().allocate(length, Long.BYTES);
+      writeWords(message, 0, length, value);
+      MemorySegment first = MemorySegment.ofArray(new byte[before]);
+      if (way == Sending.COPIED) {
+        sender.send(first);
+        sender.send(message);
+      } else {
+        sender.stage(first);
+        sender.stage(message);
+        sender.flush();
+      }
+      return;
+    }
+    SendRegion one = sender.claim(before, PATIENCE);
+    SendRegion other = sender.claim(length, PATIENCE);
+    checkAligned(one.buffer(), one.offset(), before);
+    checkAligned(other.buffer(), other.offset(), length);
+    writeWords(other.buffer(), other.offset(), length, value);
+    if (way == Sending.STAGED) {
+      one.stage();
+      other.stage();
+      sender.flush();
+    } else {
+      boolean reversed = way == Sending.IN_REVERSE;
+      (reversed ? other : one).commit();
+      (reversed ? one : other).commit();
+    }
+  }
+
+  private static void checkNext(Receiver receiver, MessageHandler handler, boolean polls) {
+    if (polls) {
+      while (receiver.poll(handler, 1) == 0) {
+        idle();
+      }
+      return;
+    }
+    try (ReceiveRegion message = receiver.receive(PATIENCE)) {
+      handler.onMessage(message.buffer(), message.offset(), message.length());
+      ByteBuffer bytes = message.segment().asByteBuffer();
+      assertThat(bytes.alignmentOffset(0, Long.BYTES)).isZero();
+      handler.onMessage(message.segment(), 0, message.length());
+    }
+  }
+
+  private static void checkAligned(MemorySegment buffer, long offset, int length) {
+    assertThat((buffer.address() + offset) % Long.BYTES).as("%s bytes", length).isZero();
+  }
+
+  /** Writes longs and doubles, in turns. Aligned layouts throw where the address is not aligned. */
+  private static void writeWords(MemorySegment target, long offset, int length, long value) {
+    for (int i = 0; i < length; i += 2 * Long.BYTES) {
+      target.set(ValueLayout.JAVA_LONG, offset + i, value);
+      if (i + Long.BYTES < length) {
+        target.set(ValueLayout.JAVA_DOUBLE, offset + i + Long.BYTES, value);
+      }
+    }
+  }
+
+  private static void checkWords(MemorySegment source, long offset, int length, long value) {
+    for (int i = 0; i < length; i += 2 * Long.BYTES) {
+      assertThat(source.get(ValueLayout.JAVA_LONG, offset + i)).isEqualTo(value);
+      if (i + Long.BYTES < length) {
+        assertThat(source.get(ValueLayout.JAVA_DOUBLE, offset + i + Long.BYTES)).isEqualTo(value);
       }
     }
   }

@@ -17,6 +17,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.Option;
 import dev.ferrule.ProviderInfo;
@@ -102,12 +103,18 @@ public abstract class ConnectContract extends Contract {
     byte[] tooLong = new byte[MIB];
 
     assertThatThrownBy(() -> Ferrule.connect(listener.uri(), options().payload(tooLong).build()))
-        .isInstanceOf(IllegalArgumentException.class);
+        .isInstanceOfSatisfying(
+            MessageTooLongException.class,
+            failure -> {
+              assertThat(failure.length()).isEqualTo(MIB);
+              assertThat(failure.maxMessage()).isBetween(28, MIB - 1);
+              assertThat(failure.uri()).isEqualTo(listener.uri());
+            });
 
     Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
     ConnectionRequest request = listener.nextRequest(PATIENCE);
-    assertThatThrownBy(() -> request.accept(tooLong)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> request.reject(tooLong)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> request.accept(tooLong)).isInstanceOf(MessageTooLongException.class);
+    assertThatThrownBy(() -> request.reject(tooLong)).isInstanceOf(MessageTooLongException.class);
     Connection server = closeAtEnd(request.accept()); // the request is still open
     messagesPass(new Pair(connecting.result(), server));
   }

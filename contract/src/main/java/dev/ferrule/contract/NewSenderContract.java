@@ -62,8 +62,9 @@ public abstract class NewSenderContract extends Contract {
 
     @Override
     public void onMessage(MemorySegment buffer, long offset, int length) {
-      int sender = buffer.get(ValueLayout.JAVA_INT_UNALIGNED, offset);
-      int number = buffer.get(ValueLayout.JAVA_INT_UNALIGNED, offset + 4);
+      assertThat((buffer.address() + offset) % Long.BYTES).as("alignment").isZero();
+      int sender = buffer.get(ValueLayout.JAVA_INT, offset);
+      int number = buffer.get(ValueLayout.JAVA_INT, offset + 4);
       assertThat(number).as("sender %d", sender).isEqualTo(next.getOrDefault(sender, 0));
       assertThat(buffer.asSlice(offset, length).mismatch(message(sender, number)))
           .as("message %d of sender %d", number, sender)

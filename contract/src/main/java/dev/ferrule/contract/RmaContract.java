@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.ConnectionRequest;
 import dev.ferrule.ExposedMemory;
+import dev.ferrule.Listener;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
@@ -167,6 +171,34 @@ public abstract class RmaContract extends Contract {
   @Test
   void otherMemoryIsNotMapped() {
     assertThat(attach(connect(), memory(SIZE), BOTH).view()).isEmpty();
+  }
+
+  @Test
+  void memoryThatIsKeptOfAClosedConnectionCrashesNothingAndExposedMemoryIsTheProgramsOwn() {
+    Pair pair = connect();
+    MemorySegment own = filled(SIZE, 5);
+    ExposedMemory exposed = pair.server().rma().expose(own, BOTH);
+    ExposedMemory allocated = pair.server().rma().allocate(SIZE, BOTH);
+    RegisteredMemory registered = pair.server().register(own);
+    RemoteMemory remote = pair.client().rma().attach(allocated.handle());
+    pair.client().rma().attach(exposed.handle());
+    List<MemorySegment> kept = new ArrayList<>(List.of(allocated.segment()));
+    remote.view().ifPresent(kept::add);
+
+    pair.client().close();
+    pair.server().close();
+
+    for (MemorySegment segment : kept) {
+      try {
+        segment.set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
+        segment.toArray(ValueLayout.JAVA_BYTE);
+      } catch (IllegalStateException e) {
+        assertThat(e).hasMessageContaining("Already closed");
+      }
+    }
+    assertSame(own, filled(SIZE, 5));
+    assertSame(exposed.segment(), own);
+    assertSame(registered.segment(), own);
   }
 
   @Test
@@ -436,12 +468,33 @@ public abstract class RmaContract extends Contract {
       assertThatThrownBy(() -> rma.attach(RmaHandle.of(part)))
           .isInstanceOf(RemoteAccessException.class);
     }
-    assertThatThrownBy(() -> RmaHandle.of(new byte[0]))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> RmaHandle.of(new byte[RmaHandle.MAX_BYTES + 1]))
-        .isInstanceOf(IllegalArgumentException.class);
+    for (int length : new int[] {0, RmaHandle.MAX_BYTES + 1}) { // as a peer may send it
+      assertThatThrownBy(() -> RmaHandle.of(new byte[length]))
+          .isInstanceOf(RemoteAccessException.class);
+    }
     rma.attach(RmaHandle.of(handle));
     messagesPass(pair);
+  }
+
+  @Test
+  void aHandleFitsIntoTheHandshakeOfAnotherConnection() {
+    Listener listener = listen();
+    Pair pair = connectTo(listener, patientOptions().build());
+    ExposedMemory exposed = pair.server().rma().expose(filled(SIZE, 3), BOTH);
+    byte[] handle = exposed.handle().toBytes();
+
+    ConnectionOptions carrying = patientOptions().payload(handle).build();
+    Background<Connection> connecting = connectInBackground(listener, carrying);
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    byte[] received = request.payload();
+    closeAtEnd(request.accept(received));
+    byte[] answered = connecting.result().peerPayload();
+    Background<Connection> rejected = connectInBackground(listener, carrying);
+    listener.nextRequest(PATIENCE).reject(answered);
+    ConnectionRejectedException rejection = (ConnectionRejectedException) rejected.failure();
+
+    RemoteMemory remote = pair.client().rma().attach(RmaHandle.of(rejection.payload()));
+    assertThat(remote.length()).isEqualTo(SIZE);
   }
 
   @Test

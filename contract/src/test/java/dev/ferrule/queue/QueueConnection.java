@@ -4,7 +4,6 @@ package dev.ferrule.queue;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionCounters;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Receiver;
@@ -14,6 +13,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.ResolvedOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
@@ -50,8 +50,7 @@ final class QueueConnection implements Connection {
   private List<Consumer<Connection>> closeActions = new ArrayList<>();
   private final Set<Registration> used = new HashSet<>();
 
-  private QueueConnection(
-      Object lock, URI listener, ConnectionOptions options, byte[] peerPayload) {
+  private QueueConnection(Object lock, URI listener, ResolvedOptions options, byte[] peerPayload) {
     this.lock = lock;
     this.uri = URI.create(listener + "#" + NUMBERS.incrementAndGet());
     this.waitStrategy = options.get(StandardOptions.WAIT);
@@ -62,7 +61,7 @@ final class QueueConnection implements Connection {
 
   /** Creates both ends; returns the one of the listener. */
   static QueueConnection open(
-      URI listener, ConnectionOptions ofListener, ConnectionOptions ofClient, byte[] answer) {
+      URI listener, ResolvedOptions ofListener, ResolvedOptions ofClient, byte[] answer) {
     Object lock = new Object();
     QueueConnection server = new QueueConnection(lock, listener, ofListener, ofClient.payload());
     QueueConnection client = new QueueConnection(lock, listener, ofClient, answer);
@@ -165,10 +164,22 @@ final class QueueConnection implements Connection {
     run(action);
   }
 
+  private record Counters(
+      long messagesSent,
+      long bytesSent,
+      long messagesReceived,
+      long bytesReceived,
+      long backPressureStalls,
+      long acknowledgments,
+      OptionalLong retransmissions,
+      OptionalLong wakeupsSent,
+      long wakeupsReceived)
+      implements ConnectionCounters {}
+
   @Override
   public ConnectionCounters counters() {
     synchronized (lock) {
-      return new ConnectionCounters(
+      return new Counters(
           sender.sent,
           sender.bytes,
           receiver.received,

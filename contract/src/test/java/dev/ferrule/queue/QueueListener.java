@@ -3,15 +3,16 @@ package dev.ferrule.queue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -26,21 +27,24 @@ final class QueueListener implements Listener {
   private static final int MAX_PAYLOAD_BYTES = 256;
 
   private final URI uri;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Runnable releaseAddress;
   private final Queue<Request> waiting = new ArrayDeque<>(); // guarded by this, like the rest
   private boolean closed;
 
-  QueueListener(URI uri, ConnectionOptions options, Runnable releaseAddress) {
+  QueueListener(URI uri, ResolvedOptions options, Runnable releaseAddress) {
     this.uri = uri;
     this.options = options;
     this.releaseAddress = releaseAddress;
   }
 
-  static void checkPayload(byte[] payload) {
+  static void checkPayload(URI uri, byte[] payload) {
     if (payload.length > MAX_PAYLOAD_BYTES) {
-      throw new IllegalArgumentException(
-          "payload of " + payload.length + " bytes; the limit is " + MAX_PAYLOAD_BYTES);
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          MAX_PAYLOAD_BYTES,
+          "payload too long: " + payload.length + " bytes; the limit is " + MAX_PAYLOAD_BYTES);
     }
   }
 
@@ -66,7 +70,7 @@ final class QueueListener implements Listener {
   }
 
   /** Waits for room in the backlog and then for the answer. Called by the client. */
-  synchronized Connection connect(ConnectionOptions client) {
+  synchronized Connection connect(ResolvedOptions client) {
     long start = System.nanoTime();
     long timeoutNanos = client.get(StandardOptions.CONNECT_TIMEOUT).toNanos();
     Request request = new Request(client);
@@ -150,12 +154,12 @@ final class QueueListener implements Listener {
   }
 
   private final class Request implements ConnectionRequest {
-    private final ConnectionOptions client;
+    private final ResolvedOptions client;
     private @Nullable QueueConnection accepted;
     private @Nullable FerruleException refused;
     private boolean gaveUp;
 
-    Request(ConnectionOptions client) {
+    Request(ResolvedOptions client) {
       this.client = client;
     }
 
@@ -209,7 +213,7 @@ final class QueueListener implements Listener {
       if (isAnswered()) {
         throw new IllegalStateException("the request was already accepted or rejected");
       }
-      checkPayload(payload);
+      checkPayload(uri, payload);
     }
   }
 }

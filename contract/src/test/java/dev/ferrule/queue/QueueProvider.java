@@ -11,7 +11,10 @@ import dev.ferrule.Listener;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,14 +49,21 @@ public final class QueueProvider implements ConnectionProvider {
 
   @Override
   public List<Option<?>> options() {
-    return StandardOptions.all();
+    List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    result.set(
+        result.indexOf(StandardOptions.MAX_MESSAGE),
+        StandardOptions.MAX_MESSAGE.withDefault(1L << 20));
+    result.set(
+        result.indexOf(StandardOptions.PEER_TIMEOUT),
+        StandardOptions.PEER_TIMEOUT.withDefault(Duration.ZERO));
+    return result;
   }
 
   @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     URI uri = withoutOptions(address);
-    QueueListener.checkPayload(resolved.payload());
+    QueueListener.checkPayload(uri, resolved.payload());
     QueueListener listener = LISTENERS.get(uri);
     if (listener == null) {
       throw new ConnectionRefusedException(
@@ -64,7 +74,7 @@ public final class QueueProvider implements ConnectionProvider {
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     URI uri = withoutOptions(address);
     QueueListener listener = new QueueListener(uri, resolved, () -> LISTENERS.remove(uri));
     if (LISTENERS.putIfAbsent(uri, listener) != null) {

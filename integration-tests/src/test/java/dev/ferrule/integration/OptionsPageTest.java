@@ -27,7 +27,7 @@ class OptionsPageTest {
   private static final String ALL = "All providers";
   private static final String RDMA = "sendrecv and magicring";
 
-  private record Row(String defaultValue, String range) {}
+  private record Row(String defaultValue, String range, String meaning) {}
 
   /** The rows by name, by the heading of their table. */
   private static final Map<String, Map<String, Row>> TABLES = read();
@@ -43,7 +43,7 @@ class OptionsPageTest {
           List<String> cells = Stream.of(line.split("\\|")).map(String::strip).toList();
           tables
               .computeIfAbsent(heading, key -> new LinkedHashMap<>())
-              .put(plain(cells.get(1)), new Row(cells.get(2), cells.get(3)));
+              .put(plain(cells.get(1)), new Row(cells.get(2), cells.get(3), cells.getLast()));
         }
       }
     } catch (IOException e) {
@@ -87,6 +87,15 @@ class OptionsPageTest {
           assertThat(option.syntax().replace("true or false", "on, off"))
               .contains(plain(row.range));
         });
+  }
+
+  @ParameterizedTest
+  @MethodSource("providers")
+  void thePageMarksTheOptionsThatAQueryCannotOverride(ProviderInfo provider) {
+    assertThat(provider.options())
+        .allSatisfy(option ->
+            assertThat(rowsOf(provider.scheme()).get(option.name()).meaning.contains("Security:"))
+                .isEqualTo(!option.queryOverrides()));
   }
 
   /** A switch may also be written so. */

@@ -3,7 +3,6 @@ package dev.ferrule.support;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
@@ -12,6 +11,7 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.Readiness;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
 
   private static final System.Logger LOGGER = System.getLogger(AbstractListener.class.getName());
 
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final @Nullable ReadinessDescriptor readiness;
   private final ReadinessDescriptor.@Nullable Source clients;
 
@@ -35,7 +35,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
    * @param options the listener's options
    * @param readiness the listener's readiness; null without one
    */
-  protected AbstractListener(ConnectionOptions options, @Nullable ReadinessDescriptor readiness) {
+  protected AbstractListener(ResolvedOptions options, @Nullable ReadinessDescriptor readiness) {
     this.options = options;
     this.readiness = readiness;
     this.clients = readiness == null ? null : readiness.source(() -> {}, () -> false);

@@ -2,10 +2,10 @@
 package dev.ferrule.support;
 
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Readiness;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.SelectableChannel;
@@ -59,7 +59,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
    * @return the readiness; null if the option is off
    */
   public static @Nullable ReadinessDescriptor ifRequested(
-      ConnectionOptions options, URI uri, Supplier<Event> opener) {
+      ResolvedOptions options, URI uri, Supplier<Event> opener) {
     return options.get(StandardOptions.READINESS) == Readiness.Interest.OFF
         ? null
         : new ReadinessDescriptor(uri, opener);

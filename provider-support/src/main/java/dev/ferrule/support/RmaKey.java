@@ -20,7 +20,6 @@ import java.util.Set;
  *  8  8  generation: a random number, unique among all memory with that id
  * 16  8  length in bytes
  * 24  4  the device's key, or zero
- * 28  4  zero
  * </pre>
  *
  * @param id the id of the exposed memory within the connection, from 0
@@ -37,7 +36,7 @@ public record RmaKey(int id, long generation, long length, Set<RmaRight> rights,
   private static final int GENERATION = 8;
   private static final int LENGTH = 16;
   private static final int KEY = 24;
-  private static final int SIZE = 32;
+  private static final int SIZE = 28;
   private static final int ALL_RIGHTS = (1 << RmaRight.values().length) - 1;
 
   /** Copies the rights. */

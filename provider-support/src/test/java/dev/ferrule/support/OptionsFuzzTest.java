@@ -7,7 +7,9 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +17,15 @@ import org.junit.jupiter.api.Test;
 class OptionsFuzzTest {
 
   private static final URI ADDRESS = URI.create("sm:///tmp/app");
+  private static final List<Option<?>> KNOWN =
+      StandardOptions.all().stream()
+          .<Option<?>>map(option ->
+              option == StandardOptions.MAX_MESSAGE
+                  ? StandardOptions.MAX_MESSAGE.withDefault(1L << 20)
+                  : option == StandardOptions.PEER_TIMEOUT
+                      ? StandardOptions.PEER_TIMEOUT.withDefault(Duration.ofSeconds(10))
+                      : option)
+          .toList();
 
   @Test
   void everyOptionInAQueryIsValidOrNamed() {
@@ -26,9 +37,7 @@ class OptionsFuzzTest {
                 "sm:///tmp/app?connectTimeout=5s&backlog=3&readiness=messages",
                 "sm:///tmp/app"),
             uri -> {
-              ConnectionOptions options =
-                  ConnectionOptions.defaults().resolve(uri, StandardOptions.all());
-              assertAllValid(options);
+              assertAllValid(ResolvedOptions.of(ConnectionOptions.defaults(), uri, KNOWN));
               return true;
             });
   }
@@ -51,14 +60,13 @@ class OptionsFuzzTest {
               ConnectionOptions options =
                   ConnectionOptions.builder()
                       .set(text.substring(0, equals), text.substring(equals).replaceFirst("=", ""))
-                      .build()
-                      .resolve(ADDRESS, StandardOptions.all());
-              assertAllValid(options);
+                      .build();
+              assertAllValid(ResolvedOptions.of(options, ADDRESS, KNOWN));
               return true;
             });
   }
 
-  private static void assertAllValid(ConnectionOptions options) {
+  private static void assertAllValid(ResolvedOptions options) {
     for (Option<?> option : StandardOptions.all()) {
       Object value = options.get(option);
       assertThat(value).isNotNull();

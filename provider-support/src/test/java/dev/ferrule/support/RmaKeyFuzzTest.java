@@ -3,6 +3,7 @@ package dev.ferrule.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import java.util.EnumSet;
@@ -16,7 +17,7 @@ class RmaKeyFuzzTest {
   @Test
   void aHandleIsReadIfItIsWhatAKeyEncodes() {
     new Fuzzer("handles of exposed memory", 20_000)
-        .permits(IllegalArgumentException.class) // of a length that no handle has
+        .permits(RemoteAccessException.class) // of a length that no handle has
         .bytes(
             List.of(
                 new RmaKey(3, 17, 4096, EnumSet.allOf(RmaRight.class), 0).encode().toBytes(),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.magicring.ring.Acknowledge;
 import dev.ferrule.magicring.ring.MagicBuffer;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
+import dev.ferrule.spi.ResolvedOptions;
 import java.util.List;
 
 /** The options specific to {@code magicring}, in addition to those of both RDMA providers. */
@@ -103,7 +103,7 @@ public final class MagicRingOptions {
    * @param options the options
    * @return the size in bytes, a multiple of the page size
    */
-  public static long ringSize(ConnectionOptions options) {
+  public static long ringSize(ResolvedOptions options) {
     int maxMessage = RdmaOptions.maxMessage(options);
     long chosen = options.get(RING);
     long automatic = RdmaOptions.areaFor(maxMessage);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.rdma.connection.HelloFormat;
@@ -10,6 +9,7 @@ import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaProtocol;
 import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionStatus;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +38,7 @@ final class MagicRingProtocol implements RdmaProtocol {
   }
 
   @Override
-  public @Nullable String objection(ConnectionOptions options, Hello client) {
+  public @Nullable String objection(ResolvedOptions options, Hello client) {
     return RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX) && !RingOffer.of(client).simplex()
         ? "the listener only receives (simplex=on); connect with simplex=on as well"
         : null;
@@ -46,7 +46,7 @@ final class MagicRingProtocol implements RdmaProtocol {
 
   @Override
   public ReceiveSide receiveSide(
-      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+      SharedDevice device, Arena arena, ResolvedOptions options, boolean connects) {
     return new RingSide(device, arena, options, connects);
   }
 

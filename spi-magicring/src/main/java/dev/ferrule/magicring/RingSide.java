@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.ring.Acknowledge;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.magicring.ring.Ring;
@@ -18,6 +17,7 @@ import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import java.lang.foreign.Arena;
@@ -39,7 +39,7 @@ final class RingSide implements ReceiveSide {
   private @Nullable Ring ring;
   private @Nullable RingReceives receives;
 
-  RingSide(SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+  RingSide(SharedDevice device, Arena arena, ResolvedOptions options, boolean connects) {
     this.device = device;
     this.arena = arena;
     this.simplex = RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX);

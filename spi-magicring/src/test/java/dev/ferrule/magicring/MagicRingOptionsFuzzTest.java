@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Fuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,8 +25,8 @@ class MagicRingOptionsFuzzTest {
                 "magicring://host:1?hugePages=on&simplex=on&maxMessage=1GiB",
                 "magicring://host:1?unacked=64&pollBatch=8&retries=6"),
             uri -> {
-              ConnectionOptions options =
-                  ConnectionOptions.defaults().resolve(uri, MagicRingOptions.all());
+              ResolvedOptions options =
+                  ResolvedOptions.of(ConnectionOptions.defaults(), uri, MagicRingOptions.all());
               long size = MagicRingOptions.ringSize(options);
               assertThat(RingOffer.isRingSize(size)).isTrue();
               assertThat(options.get(MagicRingOptions.MAPPING).longest(size))

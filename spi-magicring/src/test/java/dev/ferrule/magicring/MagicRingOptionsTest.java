@@ -4,9 +4,10 @@ package dev.ferrule.magicring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.magicring.ring.RingCursor;
 import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.spi.ResolvedOptions;
+import java.net.URI;
 import org.junit.jupiter.api.Test;
 
 /** Tests the values derived from the provider's options. */
@@ -14,7 +15,7 @@ class MagicRingOptionsTest {
 
   @Test
   void theDefaultRingHasSpaceForAllMessagesThatAPeerMayHaveUnacknowledged() {
-    ConnectionOptions defaults = ConnectionOptions.defaults();
+    ResolvedOptions defaults = resolved("");
     long unacked = defaults.get(RdmaOptions.UNACKED);
     assertThat(unacked).isGreaterThanOrEqualTo(64);
     assertThat(defaults.get(MagicRingOptions.WINDOW)).isGreaterThanOrEqualTo((int) unacked);
@@ -33,7 +34,13 @@ class MagicRingOptionsTest {
   }
 
   private static long ringOf(long maxMessage) {
-    return MagicRingOptions.ringSize(
-        ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, maxMessage).build());
+    return MagicRingOptions.ringSize(resolved("?maxMessage=" + maxMessage));
+  }
+
+  private static ResolvedOptions resolved(String query) {
+    return ResolvedOptions.of(
+        ConnectionOptions.defaults(),
+        URI.create("magicring://host:1" + query),
+        MagicRingOptions.all());
   }
 }

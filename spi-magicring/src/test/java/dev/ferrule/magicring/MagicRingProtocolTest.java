@@ -4,8 +4,11 @@ package dev.ferrule.magicring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -17,9 +20,10 @@ class MagicRingProtocolTest {
     Hello client = new Hello(RingOffer.VERSION, Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
     return new MagicRingProtocol()
         .objection(
-            ConnectionOptions.defaults()
-                .resolve(
-                    URI.create("magicring://host:1?simplex=" + simplex), MagicRingOptions.all()),
+            ResolvedOptions.of(
+                ConnectionOptions.defaults(),
+                URI.create("magicring://host:1?simplex=" + simplex),
+                MagicRingOptions.all()),
             client);
   }
 
@@ -33,5 +37,12 @@ class MagicRingProtocolTest {
   @Test
   void theReasonFitsIntoARejection() {
     assertThat(objection("on", false)).hasSizeLessThanOrEqualTo(RingOffer.HELLO.maxReason());
+  }
+
+  /** A request has the least room of all parts of a handshake. */
+  @Test
+  void aHandleFitsIntoTheClientsRequest() {
+    assertThat(ConnectionParameters.MAX_REQUEST_DATA - RingOffer.HELLO.size())
+        .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.connection.Agreement;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.rdma.connection.HelloBody;
@@ -12,13 +11,14 @@ import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.sendrecv.wire.Offer;
+import dev.ferrule.spi.ResolvedOptions;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** The receive side of a connection that receives into buffers: its offer, and its channel. */
 abstract class BufferSide implements ReceiveSide {
 
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final int messages;
 
   /**
@@ -27,7 +27,7 @@ abstract class BufferSide implements ReceiveSide {
    * @param options this side's options
    * @param messages the number of messages granted at first
    */
-  BufferSide(ConnectionOptions options, int messages) {
+  BufferSide(ResolvedOptions options, int messages) {
     this.options = options;
     this.messages = messages;
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
@@ -24,7 +24,7 @@ final class OwnBuffers extends BufferSide {
   private final int postedTogether;
   private @Nullable ReceiveBuffers buffers;
 
-  OwnBuffers(SharedDevice device, Arena arena, ConnectionOptions options) {
+  OwnBuffers(SharedDevice device, Arena arena, ResolvedOptions options) {
     super(options, SendRecvOptions.receives(options));
     this.device = device;
     this.arena = arena;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import java.util.List;
 
 /** The options specific to {@code sendrecv}, in addition to those of both RDMA providers. */
@@ -95,7 +95,7 @@ public final class SendRecvOptions {
    * @param options the options
    * @return the number of buffers
    */
-  public static int receives(ConnectionOptions options) {
+  public static int receives(ResolvedOptions options) {
     int chosen = options.get(RECEIVES);
     long fitting = AUTOMATIC_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
     return chosen > 0 ? chosen : Math.clamp(fitting, MIN_RECEIVES, AUTOMATIC_RECEIVES);
@@ -107,7 +107,7 @@ public final class SendRecvOptions {
    * @param options the options
    * @return the number
    */
-  public static int sharedReceives(ConnectionOptions options) {
+  public static int sharedReceives(ResolvedOptions options) {
     int chosen = options.get(RECEIVES);
     long fitting = SHARED_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
     return chosen > 0 ? chosen : Math.clamp(fitting, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
@@ -119,7 +119,7 @@ public final class SendRecvOptions {
    * @param options the options
    * @return true if credits and hello are on
    */
-  public static boolean usesCredits(ConnectionOptions options) {
+  public static boolean usesCredits(ResolvedOptions options) {
     return RdmaOptions.isOn(options, CREDITS) && RdmaOptions.isOn(options, HELLO);
   }
 }

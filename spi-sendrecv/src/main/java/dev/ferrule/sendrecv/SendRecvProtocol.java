@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.rdma.connection.HelloFormat;
 import dev.ferrule.rdma.connection.ProtocolTexts;
@@ -11,6 +10,7 @@ import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.connection.SharedReceiveSide;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.wire.Offer;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionStatus;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
@@ -39,13 +39,13 @@ final class SendRecvProtocol implements RdmaProtocol {
   }
 
   @Override
-  public boolean hasHandshake(ConnectionOptions options) {
+  public boolean hasHandshake(ResolvedOptions options) {
     return RdmaOptions.isOn(options, SendRecvOptions.HELLO);
   }
 
   /** Rejects a client without credits, which would use shared buffers granted to other clients. */
   @Override
-  public @Nullable String objection(ConnectionOptions options, Hello client) {
+  public @Nullable String objection(ResolvedOptions options, Hello client) {
     boolean endangersOthers =
         sharesReceives(options)
             && SendRecvOptions.usesCredits(options)
@@ -57,18 +57,18 @@ final class SendRecvProtocol implements RdmaProtocol {
 
   @Override
   public ReceiveSide receiveSide(
-      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+      SharedDevice device, Arena arena, ResolvedOptions options, boolean connects) {
     return new OwnBuffers(device, arena, options);
   }
 
   @Override
-  public boolean sharesReceives(ConnectionOptions options) {
+  public boolean sharesReceives(ResolvedOptions options) {
     return RdmaOptions.isOn(options, SendRecvOptions.SRQ);
   }
 
   @Override
   public SharedReceiveSide shareReceives(
-      SharedDevice device, Arena arena, ConnectionOptions options) {
+      SharedDevice device, Arena arena, ResolvedOptions options) {
     return SharedBuffers.make(device, arena, options);
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.ReceiveSide;
@@ -10,6 +9,7 @@ import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SharedReceives;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class SharedBuffers implements SharedReceiveSide {
 
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final SharedReceiveQueue queue;
   private final ReceiveBuffers buffers;
   private final SharedReceives receives;
 
   private SharedBuffers(
-      ConnectionOptions options,
+      ResolvedOptions options,
       SharedReceiveQueue queue,
       ReceiveBuffers buffers,
       SharedReceives receives) {
@@ -41,7 +41,7 @@ final class SharedBuffers implements SharedReceiveSide {
   }
 
   /** Creates the queue and the buffers, and posts all buffers. */
-  static SharedBuffers make(SharedDevice device, Arena arena, ConnectionOptions options) {
+  static SharedBuffers make(SharedDevice device, Arena arena, ResolvedOptions options) {
     DeviceAttributes limits = device.attributes();
     int count =
         Math.min(
@@ -109,7 +109,7 @@ final class SharedBuffers implements SharedReceiveSide {
 
     private final SharedReceives.Share share;
 
-    Part(ConnectionOptions options, SharedReceives.Share share) {
+    Part(ResolvedOptions options, SharedReceives.Share share) {
       super(options, share.first());
       this.share = share;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Fuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -23,8 +24,8 @@ class SendRecvOptionsFuzzTest {
                 "sendrecv://host:1?credits=off&hello=on&rnrRetry=7&minRnrTimer=12&srq=on",
                 "sendrecv://host:1?inline=220&buffer=1GiB&ackTimeout=14&singleReceiver=on"),
             uri -> {
-              ConnectionOptions options =
-                  ConnectionOptions.defaults().resolve(uri, SendRecvOptions.all());
+              ResolvedOptions options =
+                  ResolvedOptions.of(ConnectionOptions.defaults(), uri, SendRecvOptions.all());
               assertThat(RdmaOptions.maxMessage(options)).isBetween(1, 1 << 30);
               assertThat(SendRecvOptions.receives(options)).isBetween(1, 1 << 16);
               assertThat(SendRecvOptions.sharedReceives(options)).isBetween(1, 1 << 16);

@@ -5,21 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.spi.ResolvedOptions;
+import java.net.URI;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests the values derived from the provider's options. */
 class SendRecvOptionsTest {
 
-  private static ConnectionOptions ofLongest(long maxMessage) {
-    return ConnectionOptions.builder().set(StandardOptions.MAX_MESSAGE, maxMessage).build();
+  private static ResolvedOptions resolved(String query) {
+    return ResolvedOptions.of(
+        ConnectionOptions.defaults(),
+        URI.create("sendrecv://host:1" + query),
+        SendRecvOptions.all());
+  }
+
+  private static ResolvedOptions ofLongest(long maxMessage) {
+    return resolved("?maxMessage=" + maxMessage);
   }
 
   @Test
   void byDefaultThereAreReceivesForAllMessagesThatAPeerMayHaveUnacknowledged() {
-    ConnectionOptions defaults = ConnectionOptions.defaults();
+    ResolvedOptions defaults = resolved("");
     assertThat(SendRecvOptions.receives(defaults))
         .isGreaterThanOrEqualTo(64)
         .isGreaterThanOrEqualTo(defaults.get(RdmaOptions.UNACKED));

@@ -4,8 +4,11 @@ package dev.ferrule.sendrecv;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Offer;
+import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +21,10 @@ class SendRecvProtocolTest {
             Offer.VERSION, Hello.Kind.CONNECT, 0, new Offer(credits, 64, 8).body(), new byte[0]);
     return new SendRecvProtocol()
         .objection(
-            ConnectionOptions.defaults()
-                .resolve(URI.create("sendrecv://host:1?srq=" + srq), SendRecvOptions.all()),
+            ResolvedOptions.of(
+                ConnectionOptions.defaults(),
+                URI.create("sendrecv://host:1?srq=" + srq),
+                SendRecvOptions.all()),
             client);
   }
 
@@ -33,5 +38,12 @@ class SendRecvProtocolTest {
   @Test
   void theReasonFitsIntoARejection() {
     assertThat(objection(false, "on")).hasSizeLessThanOrEqualTo(Offer.HELLO.maxReason());
+  }
+
+  /** A request has the least room of all parts of a handshake. */
+  @Test
+  void aHandleFitsIntoTheClientsRequest() {
+    assertThat(ConnectionParameters.MAX_REQUEST_DATA - Offer.HELLO.size())
+        .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
   }
 }

@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
@@ -21,6 +20,8 @@ import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.support.CounterSnapshot;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -79,7 +80,7 @@ final class SmConnection implements Connection, Link {
 
   /** Creates a connection of complete resources, which it closes. */
   SmConnection(
-      URI uri, SmConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
+      URI uri, SmConnectionResources resources, byte[] peerPayload, ResolvedOptions options) {
     this.uri = uri;
     this.resources = resources;
     this.peerPayload = peerPayload;
@@ -219,13 +220,13 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public ConnectionCounters counters() {
-    return new ConnectionCounters(
+    return new CounterSnapshot(
         senders.messages(),
         senders.bytes(),
         rings.total(RingConsumer::messages),
         rings.total(RingConsumer::bytes),
         senders.stalls(),
-        rings.total(RingConsumer::acknowledgements),
+        rings.total(RingConsumer::acknowledgments),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
         senders.sleeps() + receiver.sleeps() + rma.sleeps());

@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
@@ -18,6 +17,7 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.net.URI;
@@ -33,14 +33,14 @@ final class SmConnectionRequest implements ConnectionRequest {
   private final SmListener listener;
   private final Endpoint endpoint;
   private final ServerHandshake handshake;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Facilities facilities;
 
   SmConnectionRequest(
       SmListener listener,
       Endpoint endpoint,
       ServerHandshake handshake,
-      ConnectionOptions options,
+      ResolvedOptions options,
       Facilities facilities) {
     this.listener = listener;
     this.endpoint = endpoint;
@@ -61,7 +61,7 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   @Override
   public void reject(byte[] payload) {
-    SmConnector.checkPayload(payload);
+    SmConnector.checkPayload(endpoint.address().uri(), payload);
     handshake.take(endpoint.address().uri());
     handshake.reject(payload);
   }
@@ -116,8 +116,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   /** Creates a connection, and answers the client. After a failure, no resource is left. */
   private SmConnection make(
       byte[] payload, BiConsumer<SmConnection, SmConnectionResources> answer) {
-    SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
+    SmConnector.checkPayload(uri, payload);
     handshake.take(uri);
     boolean done = false;
     try (PassedMemory memory = handshake.memory()) {

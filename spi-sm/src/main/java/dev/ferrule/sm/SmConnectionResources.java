@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
@@ -11,6 +10,7 @@ import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.spi.ResolvedOptions;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.net.URI;
@@ -28,7 +28,7 @@ final class SmConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final SealedFile.Limits limits;
   private final int id;
   private @Nullable SharedRing own;
@@ -44,7 +44,7 @@ final class SmConnectionResources implements AutoCloseable {
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when their creation fails
    */
-  SmConnectionResources(Endpoint endpoint, Facilities facilities, ConnectionOptions options)
+  SmConnectionResources(Endpoint endpoint, Facilities facilities, ResolvedOptions options)
       throws IOException {
     this.endpoint = endpoint;
     this.facilities = facilities;

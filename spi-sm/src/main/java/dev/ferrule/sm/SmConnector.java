@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
@@ -18,6 +18,7 @@ import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -34,18 +35,18 @@ final class SmConnector {
 
   private final URI uri;
   private final SmAddress server;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Facilities facilities;
 
-  private SmConnector(URI uri, SmAddress server, ConnectionOptions options, Facilities facilities) {
+  private SmConnector(URI uri, SmAddress server, ResolvedOptions options, Facilities facilities) {
     this.uri = uri;
     this.server = server;
     this.options = options;
     this.facilities = facilities;
   }
 
-  static SmConnection connect(URI uri, ConnectionOptions options, Facilities facilities) {
-    checkPayload(options.payload());
+  static SmConnection connect(URI uri, ResolvedOptions options, Facilities facilities) {
+    checkPayload(uri, options.payload());
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // reports an invalid option before anything is created
     try {
@@ -89,10 +90,13 @@ final class SmConnector {
         e);
   }
 
-  static void checkPayload(byte[] payload) {
+  static void checkPayload(URI uri, byte[] payload) {
     if (payload.length > Endpoint.MAX_PAYLOAD) {
-      throw new IllegalArgumentException(
-          "a payload of %s bytes; the maximum of sm is %s"
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          Endpoint.MAX_PAYLOAD,
+          "payload too long: %s bytes exceed the limit of %s bytes; send the rest in a message"
               .formatted(payload.length, Endpoint.MAX_PAYLOAD));
     }
   }

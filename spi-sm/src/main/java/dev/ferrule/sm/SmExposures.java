@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaRight;
 import dev.ferrule.StandardOptions;
@@ -9,6 +8,7 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.ExposedRegion;
 import dev.ferrule.sm.rma.RegionTable;
+import dev.ferrule.spi.ResolvedOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Set;
@@ -33,7 +33,7 @@ final class SmExposures {
   private final AllocatableMemory allocatable;
   private final long patienceNanos;
 
-  SmExposures(SmConnection connection, SmConnectionResources resources, ConnectionOptions options) {
+  SmExposures(SmConnection connection, SmConnectionResources resources, ResolvedOptions options) {
     this.connection = connection;
     this.resources = resources;
     this.table =

@@ -3,7 +3,6 @@ package dev.ferrule.sm;
 
 import dev.ferrule.AddressInUseException;
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.PosixException;
@@ -11,6 +10,7 @@ import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.AbstractListener;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
@@ -27,7 +27,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
 
   private final Endpoint endpoint;
   private final Acceptor acceptor;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Facilities facilities;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final @Nullable SmListenerReceiver receiver; // if the options request one
@@ -37,7 +37,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final Map<ServerHandshake, SmConnection> offered = new ConcurrentHashMap<>();
 
   private SmListener(
-      Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, Facilities facilities) {
+      Endpoint endpoint, Acceptor acceptor, ResolvedOptions options, Facilities facilities) {
     super(options, readiness(endpoint.address().uri(), options));
     this.endpoint = endpoint;
     this.acceptor = acceptor;
@@ -54,11 +54,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
             : new SingleThreadedUse(() -> "the receiver of the listener " + uri()).check(receiver);
   }
 
-  private static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
+  private static @Nullable ReadinessDescriptor readiness(URI uri, ResolvedOptions options) {
     return ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
   }
 
-  static SmListener listen(URI uri, ConnectionOptions options, Facilities facilities) {
+  static SmListener listen(URI uri, ResolvedOptions options, Facilities facilities) {
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // reports an invalid option here, not at the first client
     try {

@@ -2,7 +2,6 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationInterruptedException;
@@ -12,6 +11,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.ring.ReceiverSleep;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Waiter;
@@ -49,7 +49,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private boolean begun;
   private volatile ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
-  SmListenerReceiver(SmListener listener, ConnectionOptions options, long secondLookNanos) {
+  SmListenerReceiver(SmListener listener, ResolvedOptions options, long secondLookNanos) {
     this.listener = listener;
     this.waiter = new Waiter(options.get(StandardOptions.WAIT), secondLookNanos);
     this.pauses = new StreamPauses(options.get(SmOptions.RING));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.Readiness;
@@ -10,6 +9,7 @@ import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.CopyPath;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +25,8 @@ final class SmOptions {
   private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
 
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
+
+  static final Option<Long> MAX_MESSAGE = StandardOptions.MAX_MESSAGE.withDefault(1L << 20);
 
   /**
    * The standard option. A peer's death is detected at once, so this applies only to a stopped
@@ -126,17 +128,19 @@ final class SmOptions {
 
   static final Option<Access> ACCESS =
       Option.choice(
-          "access",
-          Access.class,
-          Access.USER,
-          "the permitted peers: processes of the same user, or also those of the same group, which"
-              + " both sides must set");
+              "access",
+              Access.class,
+              Access.USER,
+              "the permitted peers: processes of the same user, or also those of the same group, which"
+                  + " both sides must set")
+          .withoutQueryOverride();
 
   private SmOptions() {}
 
   static List<Option<?>> all() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
-    result.replaceAll(option -> option == StandardOptions.PEER_TIMEOUT ? PEER_TIMEOUT : option);
+    result.set(result.indexOf(StandardOptions.MAX_MESSAGE), MAX_MESSAGE);
+    result.set(result.indexOf(StandardOptions.PEER_TIMEOUT), PEER_TIMEOUT);
     result.add(RING);
     result.add(BUFFER);
     result.add(LANES);
@@ -150,22 +154,22 @@ final class SmOptions {
     return List.copyOf(result);
   }
 
-  static boolean hasReadiness(ConnectionOptions options) {
+  static boolean hasReadiness(ResolvedOptions options) {
     return options.get(StandardOptions.READINESS) != Readiness.Interest.OFF;
   }
 
-  static SharedRing.OnDemand onDemand(ConnectionOptions options) {
+  static SharedRing.OnDemand onDemand(ResolvedOptions options) {
     return new SharedRing.OnDemand(
         options.get(LANES), options.get(RMA_BUFFER), options.get(ALLOCATABLE));
   }
 
-  static SealedFile.Limits limits(ConnectionOptions options) {
+  static SealedFile.Limits limits(ResolvedOptions options) {
     long process = options.get(MAX_MAPPED);
     return new SealedFile.Limits(Math.min(options.get(MAX_PEER_MEMORY), process), process);
   }
 
-  static RingLayout layout(URI uri, ConnectionOptions options) {
-    long maxMessage = options.get(StandardOptions.MAX_MESSAGE);
+  static RingLayout layout(URI uri, ResolvedOptions options) {
+    long maxMessage = options.get(MAX_MESSAGE);
     long buffer = options.get(BUFFER);
     int ringShift = Long.SIZE - Long.numberOfLeadingZeros(options.get(RING) - 1);
     if (maxMessage <= RingLayout.inlineMax(ringShift)) {
@@ -177,7 +181,7 @@ final class SmOptions {
           uri,
           ("option buffer=%s is not valid: the buffer must hold at least one message of"
                   + " maxMessage=%s")
-              .formatted(BUFFER.format(buffer), StandardOptions.MAX_MESSAGE.format(maxMessage)),
+              .formatted(BUFFER.format(buffer), MAX_MESSAGE.format(maxMessage)),
           null);
     }
     return new RingLayout(

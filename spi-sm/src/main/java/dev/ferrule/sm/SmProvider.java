@@ -15,6 +15,7 @@ import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
+import dev.ferrule.spi.ResolvedOptions;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.ByteOrder;
@@ -39,7 +40,7 @@ public final class SmProvider implements ConnectionProvider {
     this.knem = knem;
   }
 
-  private Facilities facilities(ConnectionOptions options) {
+  private Facilities facilities(ResolvedOptions options) {
     Knem driver = knem.get();
     boolean exposes = options.get(SmOptions.RMA) == CopyPath.Choice.KNEM;
     return new Facilities(driver, exposes ? driver : null);
@@ -116,13 +117,13 @@ public final class SmProvider implements ConnectionProvider {
 
   @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     return SmConnector.connect(address, resolved, facilities(resolved));
   }
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     return SmListener.listen(address, resolved, facilities(resolved));
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.RemoteAccessException;
@@ -21,6 +20,7 @@ import dev.ferrule.sm.rma.RemoteTable;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
 import dev.ferrule.sm.rma.Transfer;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.AbstractRma;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Waiter;
@@ -65,7 +65,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   SmRma(
       SmConnection connection,
       SmConnectionResources resources,
-      ConnectionOptions options,
+      ResolvedOptions options,
       Waiter waiter) {
     super(connection.registeredMemory());
     this.connection = connection;

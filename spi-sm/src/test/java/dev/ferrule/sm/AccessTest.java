@@ -2,10 +2,13 @@
 package dev.ferrule.sm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteMemory;
@@ -53,6 +56,35 @@ class AccessTest {
 
   private static int mode(Path file) throws IOException {
     return (int) Files.getAttribute(file, "unix:mode") & PERMISSIONS;
+  }
+
+  @Test
+  void anAddressGivesNoGroupTheAccessThatTheProgramDenies() {
+    ConnectionOptions own = ConnectionOptions.builder().set("sm.access", "user").build();
+
+    assertThatThrownBy(() -> Ferrule.listen(address("/3/2?access=group"), own))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("the program has set access=user")
+        .hasMessageContaining("the address's query access=group");
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void anAddressDoesNotTakeBackTheAccessThatTheProgramGives() {
+    ConnectionOptions own = ConnectionOptions.builder().set("access", "group").build();
+
+    assertThatThrownBy(() -> Ferrule.connect(address("/3/2?access=user"), own))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("the program has set access=group");
+  }
+
+  @Test
+  void anAddressMayRepeatTheAccessThatTheProgramGives() throws IOException {
+    ConnectionOptions own = ConnectionOptions.builder().set("access", "group").build();
+
+    try (Listener listener = Ferrule.listen(address("/3/2?access=group"), own)) {
+      assertThat(listener.uri().getPath()).isEqualTo(directory + "/app/3/2");
+    }
   }
 
   /** Opens a connection whose client has every kind of file. */

@@ -72,7 +72,7 @@ class FragmentsOnTheWireTest {
 
   /** The handle of the target's region. */
   private RmaHandle handle() {
-    MemorySegment bytes = MemorySegment.ofArray(new byte[32]);
+    MemorySegment bytes = MemorySegment.ofArray(new byte[28]);
     bytes.set(JAVA_BYTE, 0, (byte) 1); // version
     bytes.set(JAVA_BYTE, 1, (byte) 3); // read and write
     bytes.set(JAVA_INT.withByteAlignment(1), 4, REGION);

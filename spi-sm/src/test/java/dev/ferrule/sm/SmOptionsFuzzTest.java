@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.Fuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -23,8 +24,8 @@ class SmOptionsFuzzTest {
                 "sm:///tmp/app?rmaBuffer=4KiB&allocatable=1TiB&maxPeerMemory=64GiB",
                 "sm:///tmp/app?maxMapped=1MiB&singleReceiver&access=group"),
             uri -> {
-              ConnectionOptions options =
-                  ConnectionOptions.defaults().resolve(uri, SmOptions.all());
+              ResolvedOptions options =
+                  ResolvedOptions.of(ConnectionOptions.defaults(), uri, SmOptions.all());
               RingLayout layout = SmOptions.layout(uri, options);
               assertThat(layout.maxMessage()).isBetween(1, 1 << 30);
               assertThat(layout.capacity()).isBetween(1 << 12, 1 << RingLayout.MAX_RING_SHIFT);

@@ -37,6 +37,7 @@ import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.spi.ResolvedOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -137,8 +138,9 @@ class SmProviderTest {
         .filteredOn(option -> option.name().equals("peerTimeout"))
         .extracting(option -> option.defaultText())
         .containsExactly("1m");
-    assertThat(ConnectionOptions.defaults().get(SmOptions.PEER_TIMEOUT))
-        .isEqualTo(Duration.ofSeconds(60));
+    ResolvedOptions resolved =
+        ResolvedOptions.of(ConnectionOptions.defaults(), address(""), SmOptions.all());
+    assertThat(resolved.get(StandardOptions.PEER_TIMEOUT)).isEqualTo(Duration.ofSeconds(60));
   }
 
   @Test

@@ -309,17 +309,14 @@ final class MeasureOptions {
     Map<String, String> values = new LinkedHashMap<>(endpointOptions.values());
     values.putAll(transportOptions.values());
     for (dev.ferrule.Option<?> option : CHOSEN_FOR_BOTH) {
-      if (options.isSet(option)) {
-        values.put(option.name(), text(options, option));
+      String text = options.values().get(option.name());
+      if (text != null) {
+        values.put(option.name(), text);
       }
     }
     List<String> arguments = new ArrayList<>();
     values.forEach((name, value) -> arguments.add("--option=" + name + "=" + value));
     return arguments;
-  }
-
-  private static <T> String text(ConnectionOptions options, dev.ferrule.Option<T> option) {
-    return option.format(options.get(option));
   }
 
   /**
@@ -330,7 +327,7 @@ final class MeasureOptions {
   private ConfiguredAddress template(ProviderInfo provider, Task task, int busyThreads) {
     ConfiguredAddress endpoint =
         endpoint(URI.create(provider.scheme() + ":///"), task, busyThreads);
-    return endpoint.options().isSet(StandardOptions.CONNECT_TIMEOUT)
+    return endpoint.options().find(StandardOptions.CONNECT_TIMEOUT).isPresent()
         ? endpoint
         : new ConfiguredAddress(
             endpoint.address(),

@@ -64,9 +64,13 @@ final class ProvidersCommand implements Callable<Integer> {
     out.println("  options:");
     for (dev.ferrule.Option<?> option : provider.options()) {
       out.println("    " + option.name() + "=" + option.defaultText());
-      out.println("        " + option.description() + "; " + option.syntax());
+      out.println("        " + option.description() + "; " + option.syntax() + precedence(option));
     }
     out.println();
+  }
+
+  private static String precedence(dev.ferrule.Option<?> option) {
+    return option.queryOverrides() ? "" : "; a query cannot override the program's own value";
   }
 
   private static String toJson(List<ProviderInfo> providers) {
@@ -88,6 +92,7 @@ final class ProvidersCommand implements Callable<Integer> {
         entry.addProperty("default", option.defaultText());
         entry.addProperty("syntax", option.syntax());
         entry.addProperty("description", option.description());
+        entry.addProperty("queryOverrides", option.queryOverrides());
         options.add(entry);
       }
       object.add("options", options);

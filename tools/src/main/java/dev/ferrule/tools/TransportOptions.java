@@ -124,7 +124,7 @@ final class TransportOptions {
    */
   static void fitMaxMessage(
       ConnectionOptions.Builder options, ProviderInfo provider, long longest) {
-    if (options.build().isSet(StandardOptions.MAX_MESSAGE)) {
+    if (options.build().find(StandardOptions.MAX_MESSAGE).isPresent()) {
       return;
     }
     if (find(provider, RECEIVES).isPresent()) {
@@ -139,7 +139,7 @@ final class TransportOptions {
     return find(provider, StandardOptions.MAX_MESSAGE.name())
         .map(dev.ferrule.Option::defaultText)
         .map(StandardOptions.MAX_MESSAGE::parse)
-        .orElseGet(StandardOptions.MAX_MESSAGE::defaultValue);
+        .orElseThrow();
   }
 
   /** Raises a numeric option to at least a value, if the provider has the option. */
@@ -147,10 +147,14 @@ final class TransportOptions {
       ConnectionOptions.Builder options, ProviderInfo provider, String name, int least) {
     Optional<dev.ferrule.Option<?>> option = find(provider, name);
     if (option.isPresent()
-        && options.build().get(option.get()) instanceof Number now
+        && chosen(options.build(), option.get()) instanceof Number now
         && now.longValue() < least) {
       options.set(name, String.valueOf(least));
     }
+  }
+
+  private static <T> T chosen(ConnectionOptions options, dev.ferrule.Option<T> option) {
+    return options.find(option).or(option::defaultValue).orElseThrow();
   }
 
   /** Throws if a flag for the server is set, since the server is already running. */
@@ -184,7 +188,8 @@ final class TransportOptions {
       return;
     }
     for (String name : OF_RECEIVER) {
-      if (meets(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
+      if (meets(
+          endpoint, name, (option, value) -> !Optional.of(value).equals(option.defaultValue()))) {
         throw new ToolException(
             ExitCode.USAGE,
             ("%s: option '%s' has no effect at a client that does not receive; start the server with"

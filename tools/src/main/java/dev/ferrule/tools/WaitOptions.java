@@ -40,7 +40,7 @@ final class WaitOptions {
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
       options.set(StandardOptions.WAIT, wait);
-    } else if (!options.build().isSet(StandardOptions.WAIT)) {
+    } else if (options.build().find(StandardOptions.WAIT).isEmpty()) {
       boolean roomToSpin = Pinning.onAllowedCpus().hasRoomFor(busyThreads);
       options.set(StandardOptions.WAIT, roomToSpin ? WaitStrategy.SPIN : WaitStrategy.ADAPTIVE);
     }

@@ -3,6 +3,7 @@ package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
@@ -37,6 +38,14 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
+  void providersNamesTheOptionsThatAQueryCannotOverride() {
+    assertThat(Run.of("providers").out().lines())
+        .filteredOn(line -> line.contains("a query cannot override"))
+        .singleElement(STRING)
+        .contains("the permitted peers");
+  }
+
+  @Test
   void providersWritesTheSameInJson() {
     Run run = Run.of("providers", "--json");
     assertThat(run.exitCode()).isZero();
@@ -47,6 +56,9 @@ class ProvidersAndDoctorTest {
     assertThat(sm.has("reason")).isFalse();
     JsonObject wait = find(sm.getAsJsonArray("options"), "name", StandardOptions.WAIT.name());
     assertThat(wait.get("default").getAsString()).isEqualTo("adaptive");
+    assertThat(wait.get("queryOverrides").getAsBoolean()).isTrue();
+    JsonObject access = find(sm.getAsJsonArray("options"), "name", "access");
+    assertThat(access.get("queryOverrides").getAsBoolean()).isFalse();
   }
 
   @Test

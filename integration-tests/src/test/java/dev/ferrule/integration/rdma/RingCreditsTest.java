@@ -145,7 +145,7 @@ class RingCreditsTest {
         received.add(pair.server().receiver().receive(Task.PATIENCE));
       }
       received.forEach(ReceiveRegion::close);
-      assertThat(pair.server().counters().acknowledgements()).isEqualTo(count);
+      assertThat(pair.server().counters().acknowledgments()).isEqualTo(count);
     }
   }
 }

@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.sendrecv.SendRecvOptions;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import java.net.URI;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,9 +21,9 @@ class AllowedReceivesTest {
 
   private static final ProviderInfo SENDRECV = ConfiguredAddress.requiredProvider("sendrecv");
 
-  private static ConnectionOptions options(String query) {
-    return ConnectionOptions.defaults()
-        .resolve(URI.create("sendrecv://host:1?" + query), SENDRECV.options());
+  private static ResolvedOptions options(String query) {
+    return ResolvedOptions.of(
+        ConnectionOptions.defaults(), URI.create("sendrecv://host:1?" + query), SENDRECV.options());
   }
 
   @ParameterizedTest
@@ -39,11 +40,11 @@ class AllowedReceivesTest {
       })
   void theNumbersOfReceivesAreThoseThatTheProviderChooses(String longest) {
     for (String chosen : new String[] {"", "&receives=1", "&receives=100"}) {
-      ConnectionOptions own = options(longest + chosen);
+      ResolvedOptions own = options(longest + chosen);
       assertThat(AllowedSettings.receives(SENDRECV, own))
           .as(longest + chosen)
           .isEqualTo(SendRecvOptions.receives(own) + SendRecvChannel.CONTROL_RECEIVES);
-      ConnectionOptions shared = options(longest + chosen + "&srq=on");
+      ResolvedOptions shared = options(longest + chosen + "&srq=on");
       assertThat(AllowedSettings.receives(SENDRECV, shared))
           .as(longest + chosen + ", shared")
           .isEqualTo(SendRecvOptions.sharedReceives(shared));

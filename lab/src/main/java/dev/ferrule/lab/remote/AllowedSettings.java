@@ -8,7 +8,9 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.lab.evaluate.Catalogue;
 import dev.ferrule.lab.evaluate.ServerSettings;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.tools.bench.FreshAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -82,13 +84,14 @@ public final class AllowedSettings {
       throw new IllegalArgumentException("unknown wait strategy");
     }
     settings.options().forEach((name, value) -> checkOption(provider, name, value));
-    checkMemory(provider, options(settings));
+    checkMemory(provider, options(provider, settings));
   }
 
-  private static ConnectionOptions options(ServerSettings settings) {
+  private static ResolvedOptions options(ProviderInfo provider, ServerSettings settings) {
     ConnectionOptions.Builder options = ConnectionOptions.builder();
     settings.options().forEach(options::set);
-    return options.build();
+    return ResolvedOptions.of(
+        options.build(), URI.create(provider.scheme() + ":///"), provider.options());
   }
 
   private static void checkOption(ProviderInfo provider, String name, String value) {
@@ -120,7 +123,7 @@ public final class AllowedSettings {
    * whatever its clients announce.
    */
   public static List<String> bounds(ProviderInfo provider, ServerSettings settings) {
-    ConnectionOptions all = options(settings);
+    ResolvedOptions all = options(provider, settings);
     long longest = number(provider, all, MAX_MESSAGE);
     long sending = Math.max(AUTOMATIC_BYTES, MESSAGES_IN_AREA * longest);
     boolean shares = sharesReceives(provider, all);
@@ -137,7 +140,7 @@ public final class AllowedSettings {
    * Returns the number of receive buffers: those of a connection, or of the server if its
    * connections share them; 0 if the provider has none.
    */
-  static long receives(ProviderInfo provider, ConnectionOptions options) {
+  static long receives(ProviderInfo provider, ResolvedOptions options) {
     if (!Catalogue.has(provider, RECEIVES)) {
       return 0;
     }
@@ -154,7 +157,7 @@ public final class AllowedSettings {
             : Math.clamp(AUTOMATIC_BYTES / longest, MIN_RECEIVES, MAX_AUTOMATIC_RECEIVES));
   }
 
-  private static boolean sharesReceives(ProviderInfo provider, ConnectionOptions options) {
+  private static boolean sharesReceives(ProviderInfo provider, ResolvedOptions options) {
     return provider.options().stream()
         .filter(option -> option.name().equals(SRQ))
         .anyMatch(option -> options.get(option) instanceof Enum<?> on && on.name().equals("ON"));
@@ -165,7 +168,7 @@ public final class AllowedSettings {
   }
 
   /** Returns the value of an option; 0 if the provider does not have it. */
-  private static long number(ProviderInfo provider, ConnectionOptions options, String name) {
+  private static long number(ProviderInfo provider, ResolvedOptions options, String name) {
     for (Option<?> option : provider.options()) {
       if (option.name().equals(name) && options.get(option) instanceof Number number) {
         return number.longValue();
@@ -175,7 +178,7 @@ public final class AllowedSettings {
   }
 
   /** Checks the buffers of sendrecv, each of which has room for the longest message. */
-  private static void checkMemory(ProviderInfo provider, ConnectionOptions options) {
+  private static void checkMemory(ProviderInfo provider, ResolvedOptions options) {
     long receives = receives(provider, options);
     long longest = number(provider, options, MAX_MESSAGE);
     if (receives * bufferBytes(longest) > MAX_BYTES) {

@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.model.Processors;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import java.net.URI;
 import java.util.HashSet;
@@ -62,7 +63,8 @@ class CatalogueTest {
         for (Map<String, String> options : List.of(point.server(), point.client())) {
           ConnectionOptions.Builder builder = ConnectionOptions.builder();
           options.forEach(builder::set);
-          builder.build().resolve(URI.create(scheme + ":///"), provider(scheme).options());
+          ResolvedOptions.of(
+              builder.build(), URI.create(scheme + ":///"), provider(scheme).options());
         }
       }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.cm.CmEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ final class ConnectTimeLeft {
   private final RdmaContext rdmaContext;
   private long nanosLeft;
 
-  ConnectTimeLeft(Mailbox mailbox, RdmaContext rdmaContext, ConnectionOptions options) {
+  ConnectTimeLeft(Mailbox mailbox, RdmaContext rdmaContext, ResolvedOptions options) {
     this.mailbox = mailbox;
     this.rdmaContext = rdmaContext;
     this.nanosLeft = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
+import java.net.URI;
 
 /** The part of the handshake that both sides have in common. */
 final class Handshake {
@@ -13,18 +15,17 @@ final class Handshake {
 
   private Handshake() {}
 
-  /** Checks the length of a program's payload. */
-  static void checkPayload(RdmaProtocol protocol, byte[] payload, int privateData) {
-    int limit = privateData - protocol.hello().size();
+  /** Checks the length of a program's payload. Without a handshake there is none. */
+  static void checkPayload(
+      URI uri, RdmaProtocol protocol, ResolvedOptions options, byte[] payload, int privateData) {
+    int limit = protocol.hasHandshake(options) ? privateData - protocol.hello().size() : 0;
     if (payload.length > limit) {
-      throw new IllegalArgumentException(
-          "a payload of "
-              + payload.length
-              + " bytes is too long: "
-              + protocol.scheme()
-              + " supports at most "
-              + limit
-              + " bytes here");
+      throw new MessageTooLongException(
+          uri,
+          payload.length,
+          limit,
+          "payload too long: %s bytes exceed the limit of %s bytes%s; send the rest in a message"
+              .formatted(payload.length, limit, limit == 0 ? " of hello=off" : ""));
     }
   }
 
@@ -32,7 +33,7 @@ final class Handshake {
   static byte[] hello(
       Hello.Kind kind,
       RdmaProtocol protocol,
-      ConnectionOptions options,
+      ResolvedOptions options,
       RdmaConnectionResources resources,
       byte[] payload) {
     return protocol.hasHandshake(options)
@@ -50,7 +51,7 @@ final class Handshake {
 
   /** Returns the parameters of the connecting side. */
   static ConnectionParameters request(
-      byte[] privateData, ConnectionOptions options, DeviceAttributes device) {
+      byte[] privateData, ResolvedOptions options, DeviceAttributes device) {
     return parameters(
         privateData,
         options,
@@ -62,13 +63,13 @@ final class Handshake {
    * Returns the parameters of the accepting side: as many reads as the client requests, up to the
    * device's limit.
    */
-  static ConnectionParameters grant(byte[] privateData, ConnectionOptions options) {
+  static ConnectionParameters grant(byte[] privateData, ResolvedOptions options) {
     return parameters(
         privateData, options, ConnectionParameters.ALL_READS, ConnectionParameters.ALL_READS);
   }
 
   private static ConnectionParameters parameters(
-      byte[] privateData, ConnectionOptions options, int readsAsTarget, int readsAsInitiator) {
+      byte[] privateData, ResolvedOptions options, int readsAsTarget, int readsAsInitiator) {
     return new ConnectionParameters(
         privateData,
         readsAsTarget,

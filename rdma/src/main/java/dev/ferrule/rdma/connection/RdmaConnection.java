@@ -3,7 +3,6 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Readiness;
@@ -19,6 +18,8 @@ import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.support.CounterSnapshot;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
@@ -74,7 +75,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
       RdmaConnectionResources resources,
       Agreement agreement,
       @Nullable Hello peer,
-      ConnectionOptions options) {
+      ResolvedOptions options) {
     this.uri = address.connectionUri(LAST_NUMBER.incrementAndGet());
     this.resources = resources;
     this.peerPayload = peer == null ? new byte[0] : peer.payload();
@@ -337,7 +338,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
   @Override
   public ConnectionCounters counters() {
-    return new ConnectionCounters(
+    return new CounterSnapshot(
         senders.messages(),
         senders.bytes(),
         channel.messages().messagesTaken(),

@@ -3,11 +3,11 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.rdma.context.RdmaAddress;
 import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
@@ -52,7 +52,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private final RdmaProtocol protocol;
   private final RdmaListener listener;
   private final RdmaContext rdmaContext;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Mailbox mailbox = new Mailbox();
   private @Nullable CmId id;
   private Optional<Hello> hello = Optional.empty();
@@ -68,7 +68,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       RdmaProtocol protocol,
       RdmaListener listener,
       RdmaContext rdmaContext,
-      ConnectionOptions options) {
+      ResolvedOptions options) {
     this.protocol = protocol;
     this.listener = listener;
     this.rdmaContext = rdmaContext;
@@ -170,7 +170,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   @Override
   public void reject(byte[] payload) {
-    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_REJECT_DATA);
+    Handshake.checkPayload(
+        listener.uri(), protocol, options, payload, ConnectionParameters.MAX_REJECT_DATA);
     take();
     sendRejection(protocol.hello().encode(Hello.Kind.REJECT, payload));
   }
@@ -209,7 +210,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
    * that.
    */
   AcceptedClient answer(byte[] payload) {
-    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
+    Handshake.checkPayload(
+        listener.uri(), protocol, options, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
     boolean done = false;
     try {

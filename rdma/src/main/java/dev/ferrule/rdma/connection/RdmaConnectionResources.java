@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.RdmaContext;
@@ -12,6 +11,7 @@ import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.QueuePair;
@@ -78,7 +78,7 @@ final class RdmaConnectionResources {
    *
    * @param connects whether this side is the client
    */
-  void makeQueues(ConnectionOptions options, boolean connects) {
+  void makeQueues(ResolvedOptions options, boolean connects) {
     SharedDevice found = rdmaContext.device(id);
     device = found;
     SharedReceiveSide shared = group == null ? null : group.shared();
@@ -139,7 +139,7 @@ final class RdmaConnectionResources {
   private QueuePair createQueuePair(
       int sends,
       ReceiveSide side,
-      ConnectionOptions options,
+      ResolvedOptions options,
       CompletionQueue ofSends,
       CompletionQueue ofReceives) {
     int inline = Math.toIntExact(options.get(RdmaOptions.INLINE));
@@ -180,7 +180,7 @@ final class RdmaConnectionResources {
   }
 
   /** Returns the parts from which the queues are created. */
-  Channel.Parts parts(ConnectionOptions options, QueueCallbacks callbacks) {
+  Channel.Parts parts(ResolvedOptions options, QueueCallbacks callbacks) {
     long requestedInline = options.get(RdmaOptions.INLINE);
     int supportedInline = queuePair().sizes().inline();
     return new Channel.Parts(

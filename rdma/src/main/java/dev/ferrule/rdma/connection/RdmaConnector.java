@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
@@ -12,6 +11,7 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.context.RdmaAddress;
 import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -34,11 +34,11 @@ final class RdmaConnector {
   private final RdmaProtocol protocol;
   private final URI uri;
   private final RdmaAddress server;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Mailbox mailbox = new Mailbox();
 
   private RdmaConnector(
-      RdmaProtocol protocol, URI uri, RdmaAddress server, ConnectionOptions options) {
+      RdmaProtocol protocol, URI uri, RdmaAddress server, ResolvedOptions options) {
     this.protocol = protocol;
     this.uri = uri;
     this.server = server;
@@ -46,8 +46,9 @@ final class RdmaConnector {
   }
 
   static RdmaConnection connect(
-      RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
-    Handshake.checkPayload(protocol, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
+      RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ResolvedOptions options) {
+    Handshake.checkPayload(
+        uri, protocol, options, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
     RdmaAddress address = RdmaAddress.parse(uri);
     if (address.port() == 0) {
       throw new InvalidAddressException(

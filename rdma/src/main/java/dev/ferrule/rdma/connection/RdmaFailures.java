@@ -2,13 +2,13 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.AddressInUseException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventDescriptor;
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.verbs.VerbsException;
 import java.net.URI;
@@ -20,7 +20,7 @@ final class RdmaFailures {
   private RdmaFailures() {}
 
   /** Returns the readiness of a connection or listener; null if its options request none. */
-  static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
+  static @Nullable ReadinessDescriptor readiness(URI uri, ResolvedOptions options) {
     return ReadinessDescriptor.ifRequested(options, uri, () -> openEvent(uri));
   }
 

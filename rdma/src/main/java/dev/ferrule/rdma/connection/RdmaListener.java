@@ -3,7 +3,6 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Receiver;
@@ -11,6 +10,7 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.connection.RdmaConnectionRequest.Objection;
 import dev.ferrule.rdma.context.RdmaAddress;
 import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.AbstractListener;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Threads;
@@ -49,7 +49,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   private final RdmaProtocol protocol;
   private final RdmaAddress address;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final RdmaContext rdmaContext;
   private final CmId id;
   private final int backlog;
@@ -69,7 +69,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private RdmaListener(
       RdmaProtocol protocol,
       RdmaAddress requested,
-      ConnectionOptions options,
+      ResolvedOptions options,
       RdmaContext rdmaContext,
       LongSupplier clock) {
     super(options, RdmaFailures.readiness(requested.uri(), options));
@@ -108,7 +108,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       RdmaProtocol protocol,
       Supplier<VerbsLibrary> library,
       URI uri,
-      ConnectionOptions options,
+      ResolvedOptions options,
       LongSupplier clock) {
     RdmaAddress address = RdmaAddress.parse(uri);
     try {

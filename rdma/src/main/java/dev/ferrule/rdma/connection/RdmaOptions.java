@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionQueue;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,17 +28,14 @@ public final class RdmaOptions {
   private static final int USUAL_MESSAGE = (int) MAX_AREA_FOR_ALL / LEAST_MESSAGES_IN_AREA;
 
   /**
-   * {@code maxMessage}, with a lower default than in other providers: receive memory is pinned, and
-   * {@code sendrecv} needs this size for each receive. With 64 KiB, 4 MiB hold 64 messages of any
-   * length.
+   * {@code maxMessage}, whose default is low: receive memory is pinned, and {@code sendrecv} needs
+   * this size for each receive. With 64 KiB, 4 MiB hold 64 messages of any length.
    */
-  public static final Option<Long> MAX_MESSAGE =
-      Option.size(
-          StandardOptions.MAX_MESSAGE.name(),
-          1,
-          1L << 30,
-          64L << 10,
-          "the longest message that this side receives");
+  public static final Option<Long> MAX_MESSAGE = StandardOptions.MAX_MESSAGE.withDefault(64L << 10);
+
+  /** {@code peerTimeout}: the peer's device answers within milliseconds. */
+  static final Option<Duration> PEER_TIMEOUT =
+      StandardOptions.PEER_TIMEOUT.withDefault(Duration.ofSeconds(10));
 
   /** {@code connectTimeout}, with a description of what takes the time over RDMA. */
   public static final Option<Duration> CONNECT_TIMEOUT =
@@ -117,7 +114,7 @@ public final class RdmaOptions {
           0,
           31,
           0,
-          "how long the device waits for an acknowledgement before it retransmits a message: 4.096"
+          "how long the device waits for an acknowledgment before it retransmits a message: 4.096"
               + " µs times two to the power of this; 0 is 14 (67 ms), or 18 (1.07 s) with"
               + " hello=off, where it has to exceed the RNR timer of the peer");
 
@@ -164,11 +161,12 @@ public final class RdmaOptions {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
     result.set(result.indexOf(StandardOptions.MAX_MESSAGE), MAX_MESSAGE);
     result.set(result.indexOf(StandardOptions.CONNECT_TIMEOUT), CONNECT_TIMEOUT);
+    result.set(result.indexOf(StandardOptions.PEER_TIMEOUT), PEER_TIMEOUT);
     return result;
   }
 
   /** Returns the ACK timeout, as the device encodes it. */
-  static int ackTimeout(ConnectionOptions options, boolean hasHandshake) {
+  static int ackTimeout(ResolvedOptions options, boolean hasHandshake) {
     int requested = options.get(ACK_TIMEOUT);
     return requested > 0 ? requested : hasHandshake ? QUICK_ACK_TIMEOUT : PATIENT_ACK_TIMEOUT;
   }
@@ -179,7 +177,7 @@ public final class RdmaOptions {
    * @param options the options
    * @return the length in bytes
    */
-  public static int maxMessage(ConnectionOptions options) {
+  public static int maxMessage(ResolvedOptions options) {
     return Math.toIntExact(options.get(MAX_MESSAGE));
   }
 
@@ -200,13 +198,13 @@ public final class RdmaOptions {
    * Returns the size of a listener's send memory for a client. The client's limit counts up to the
    * listener's own, or up to 1 MiB: a client must not decide how much memory a server pins.
    */
-  static long sendMemoryForClient(ConnectionOptions options, int clientMaxMessage) {
+  static long sendMemoryForClient(ResolvedOptions options, int clientMaxMessage) {
     int expected = Math.max(maxMessage(options), USUAL_MESSAGE);
     return sendMemory(options, Math.min(clientMaxMessage, expected));
   }
 
   /** Returns the size of the send memory in bytes, a multiple of a line. */
-  static long sendMemory(ConnectionOptions options, int peerMaxMessage) {
+  static long sendMemory(ResolvedOptions options, int peerMaxMessage) {
     long requested = options.get(BUFFER);
     long size = requested > 0 ? requested : areaFor(peerMaxMessage);
     return (size + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
@@ -219,7 +217,7 @@ public final class RdmaOptions {
    * @param option the option
    * @return whether it is
    */
-  public static boolean isOn(ConnectionOptions options, Option<OnOff> option) {
+  public static boolean isOn(ResolvedOptions options, Option<OnOff> option) {
     return options.get(option) == OnOff.ON;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionStatus;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ public interface RdmaProtocol {
    * @param options this side's options
    * @return false for a peer that is not Ferrule
    */
-  default boolean hasHandshake(ConnectionOptions options) {
+  default boolean hasHandshake(ResolvedOptions options) {
     return true;
   }
 
@@ -47,7 +47,7 @@ public interface RdmaProtocol {
    * @param client the client's hello
    * @return the reason to reject the client; null if the program may decide
    */
-  default @Nullable String objection(ConnectionOptions options, Hello client) {
+  default @Nullable String objection(ResolvedOptions options, Hello client) {
     return null;
   }
 
@@ -61,7 +61,7 @@ public interface RdmaProtocol {
    * @return the receive side, not started yet, to be closed
    */
   ReceiveSide receiveSide(
-      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects);
+      SharedDevice device, Arena arena, ResolvedOptions options, boolean connects);
 
   /**
    * Returns whether the connections of a listener share their receives.
@@ -69,7 +69,7 @@ public interface RdmaProtocol {
    * @param options the listener's options
    * @return whether they do
    */
-  default boolean sharesReceives(ConnectionOptions options) {
+  default boolean sharesReceives(ResolvedOptions options) {
     return false;
   }
 
@@ -83,7 +83,7 @@ public interface RdmaProtocol {
    * @return the shared receive side
    */
   default SharedReceiveSide shareReceives(
-      SharedDevice device, Arena arena, ConnectionOptions options) {
+      SharedDevice device, Arena arena, ResolvedOptions options) {
     throw new UnsupportedOperationException(scheme() + " does not share receives");
   }
 

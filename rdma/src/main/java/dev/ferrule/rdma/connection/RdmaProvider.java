@@ -10,6 +10,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.ProviderUnavailableException;
 import dev.ferrule.rdma.context.RdmaAvailability;
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.net.URI;
 import java.util.function.Supplier;
@@ -43,7 +44,7 @@ public abstract class RdmaProvider implements ConnectionProvider {
 
   @Override
   public final Connection connect(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     try {
       return RdmaConnector.connect(protocol, library, address, resolved);
     } catch (FerruleException e) {
@@ -53,7 +54,7 @@ public abstract class RdmaProvider implements ConnectionProvider {
 
   @Override
   public final Listener listen(URI address, ConnectionOptions options) {
-    ConnectionOptions resolved = options.resolve(address, options());
+    ResolvedOptions resolved = ResolvedOptions.of(options, address, options());
     try {
       return RdmaListener.listen(protocol, library, address, resolved, System::nanoTime);
     } catch (FerruleException e) {

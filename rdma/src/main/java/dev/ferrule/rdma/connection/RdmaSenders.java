@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.AbstractSenders;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Waiter;
@@ -29,7 +29,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   private final SendQueue sends;
   private final ReceiveQueue receives;
   private final int maxMessage;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
   private volatile RdmaSender[] open; // with the first; written under the lock of this
@@ -40,7 +40,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
       SendQueue sends,
       ReceiveQueue receives,
       int peerMaxMessage,
-      ConnectionOptions options,
+      ResolvedOptions options,
       @Nullable ReadinessDescriptor room) {
     this.connection = connection;
     this.sends = sends;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.ReceiveMultiplexer;
 import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,7 @@ final class ReceiveGroup {
       RdmaProtocol protocol,
       RdmaContext rdmaContext,
       SharedDevice device,
-      ConnectionOptions options) {
+      ResolvedOptions options) {
     this.rdmaContext = rdmaContext;
     this.device = device;
     rdmaContext.retainMore();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.verbs.cm.CmId;
 import java.util.HashMap;
@@ -24,7 +24,7 @@ final class ReceiveGroups {
   private final RdmaListener listener;
   private final RdmaProtocol protocol;
   private final RdmaContext rdmaContext;
-  private final ConnectionOptions options;
+  private final ResolvedOptions options;
   private final Map<SharedDevice, ReceiveGroup> groups = new HashMap<>(); // guarded by this
   private volatile ReceiveQueue[] queues = {}; // of the groups
   private @Nullable ListenerReceiver receiver; // guarded by this
@@ -33,7 +33,7 @@ final class ReceiveGroups {
       RdmaListener listener,
       RdmaProtocol protocol,
       RdmaContext rdmaContext,
-      ConnectionOptions options) {
+      ResolvedOptions options) {
     this.listener = listener;
     this.protocol = protocol;
     this.rdmaContext = rdmaContext;

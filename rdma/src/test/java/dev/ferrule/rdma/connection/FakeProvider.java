@@ -9,6 +9,7 @@ import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.IdleChannel;
 import dev.ferrule.rdma.queue.SendProtocol;
+import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
@@ -53,17 +54,20 @@ final class FakeProvider implements RdmaProtocol {
     this.manager = manager;
   }
 
-  static ConnectionOptions options(String query) {
+  static ResolvedOptions options(String query) {
     List<Option<?>> known = new ArrayList<>(RdmaOptions.standard());
     known.addAll(
         List.of(
             RdmaOptions.UNACKED,
+            RdmaOptions.POLL_BATCH,
+            RdmaOptions.BUFFER,
             RdmaOptions.INLINE,
             RdmaOptions.SINGLE_RECEIVER,
+            RdmaOptions.RNR_RETRY,
             RdmaOptions.ACK_TIMEOUT,
             RdmaOptions.RETRIES,
             RdmaOptions.MIN_RNR_TIMER));
-    return ConnectionOptions.defaults().resolve(URI.create(ADDRESS + query), known);
+    return ResolvedOptions.of(ConnectionOptions.defaults(), URI.create(ADDRESS + query), known);
   }
 
   RdmaListener listen(String query) {
@@ -104,7 +108,7 @@ final class FakeProvider implements RdmaProtocol {
   }
 
   @Override
-  public @Nullable String objection(ConnectionOptions options, Hello client) {
+  public @Nullable String objection(ResolvedOptions options, Hello client) {
     Error occurs = fault;
     fault = null;
     if (occurs != null) {
@@ -114,13 +118,13 @@ final class FakeProvider implements RdmaProtocol {
   }
 
   @Override
-  public boolean hasHandshake(ConnectionOptions options) {
+  public boolean hasHandshake(ResolvedOptions options) {
     return hasHandshake;
   }
 
   @Override
   public ReceiveSide receiveSide(
-      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+      SharedDevice device, Arena arena, ResolvedOptions options, boolean connects) {
     return new Side();
   }
 

@@ -4,7 +4,12 @@ package dev.ferrule.rdma.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ResolvedOptions;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,7 +17,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The memory sizes that follow from the options of both RDMA providers. */
 class RdmaOptionsTest {
 
-  private static final ConnectionOptions DEFAULTS = ConnectionOptions.defaults();
+  private static final ResolvedOptions DEFAULTS = resolved("");
+
+  private static ResolvedOptions resolved(String query) {
+    List<Option<?>> known = new ArrayList<>(RdmaOptions.standard());
+    known.addAll(List.of(RdmaOptions.UNACKED, RdmaOptions.BUFFER));
+    return ResolvedOptions.of(
+        ConnectionOptions.defaults(), URI.create("sendrecv://host:1" + query), known);
+  }
 
   @Test
   void byDefaultAllUnacknowledgedMessagesMayHaveTheMaximumLength() {
@@ -46,8 +58,7 @@ class RdmaOptionsTest {
   /** Its maxMessage is up to 1 GiB. */
   @Test
   void aPeerDoesNotEnlargeTheSendMemoryThatTheProgramHasChosen() {
-    ConnectionOptions chosen =
-        ConnectionOptions.builder().set(RdmaOptions.BUFFER, 100_000L).build();
+    ResolvedOptions chosen = resolved("?buffer=100000");
     assertThat(RdmaOptions.sendMemory(chosen, 1 << 30)).isEqualTo(100_032);
     assertThat(RdmaOptions.sendMemory(chosen, 10)).isEqualTo(100_032);
   }
@@ -63,8 +74,7 @@ class RdmaOptionsTest {
   })
   void aClientEnlargesTheSendMemoryOfAServerByWhatTheServersOwnLimitPermits(
       long own, int clients, long kib) {
-    ConnectionOptions options =
-        ConnectionOptions.builder().set(RdmaOptions.MAX_MESSAGE, own).build();
+    ResolvedOptions options = resolved("?maxMessage=" + own);
     assertThat(RdmaOptions.sendMemoryForClient(options, clients)).isEqualTo(kib << 10);
   }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** The table to which the peer's device writes, and the handles of the peer's program. */
 class AccessTableFuzzTest {
 
-  private static final int HANDLE = 32;
+  private static final int HANDLE = RmaHandle.MAX_BYTES;
 
   /** Each input is a handle, followed by the entries from the one of the handle on. */
   @Test

@@ -133,6 +133,10 @@ public abstract class SimulatedProviderTraffic {
     };
   }
 
+  private static void assertAligned(MemorySegment buffer, long offset) {
+    assertThat((buffer.address() + offset) % Long.BYTES).isZero();
+  }
+
   private static byte content(int number, int at) {
     return (byte) (number * 31 + at);
   }
@@ -154,6 +158,7 @@ public abstract class SimulatedProviderTraffic {
         switch (number % 5) {
           case 0 -> {
             SendRegion region = sender.claim(length);
+            assertAligned(region.buffer(), region.offset());
             fill(region.buffer(), region.offset(), number, 0, length);
             region.commit(length);
           }
@@ -186,6 +191,7 @@ public abstract class SimulatedProviderTraffic {
     for (int number = 0; number < messages; number++) {
       try (ReceiveRegion message = connection.receiver().receive(PATIENCE)) {
         assertThat(message.length()).as("message %d", number).isEqualTo(length(number));
+        assertAligned(message.buffer(), message.offset());
         for (int at = 0; at < message.length(); at++) {
           byte actual = message.buffer().get(ValueLayout.JAVA_BYTE, message.offset() + at);
           if (actual != content(number, at)) {

@@ -29,7 +29,7 @@ public final class RingConsumer extends RecordReader {
   private int heldSize;
   private boolean heldPublished; // whether the held record was published to the sender
 
-  private long acknowledgements;
+  private long acknowledgments;
 
   /**
    * Starts receiving on a new ring.
@@ -104,15 +104,15 @@ public final class RingConsumer extends RecordReader {
       return false;
     }
     acknowledged = now;
-    acknowledgements++;
+    acknowledgments++;
     LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
     RingSteps.reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return true;
   }
 
   /** {@return how often the consumed count was published to the sender} */
-  public long acknowledgements() {
-    return acknowledgements;
+  public long acknowledgments() {
+    return acknowledgments;
   }
 
   private boolean wake() {

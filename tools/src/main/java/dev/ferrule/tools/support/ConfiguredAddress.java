@@ -6,6 +6,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ResolvedOptions;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * An address with options, as given to a command.
  *
  * @param address the URI
- * @param options the options, which the URI's query overrides
+ * @param options the options that are set beside the URI's query
  */
 public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
@@ -73,14 +74,14 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
    *
    * @param provider the provider of the address
    */
-  public ConnectionOptions resolved(ProviderInfo provider) {
-    return options.resolve(address, provider.options());
+  public ResolvedOptions resolved(ProviderInfo provider) {
+    return ResolvedOptions.of(options, address, provider.options());
   }
 
   /** {@return the wait strategy of this endpoint, from query, options and default} */
   public WaitStrategy waitStrategy() {
     return provider(address.getScheme())
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))
-        .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will fail
+        .orElse(WaitStrategy.ADAPTIVE); // no provider: connecting will fail
   }
 }

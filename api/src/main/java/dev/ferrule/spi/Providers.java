@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule;
+package dev.ferrule.spi;
 
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.Ferrule;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -10,7 +10,7 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /** Loads the providers once. A provider that fails to load does not hide the others. */
-final class Providers {
+public final class Providers {
 
   private record Found(List<ConnectionProvider> providers, List<String> problems) {}
 
@@ -18,15 +18,16 @@ final class Providers {
 
   private Providers() {}
 
-  static List<ConnectionProvider> all() {
+  /** {@return the providers on the class path or module path, sorted by scheme} */
+  public static List<ConnectionProvider> all() {
     return FOUND.providers;
   }
 
   /**
-   * Returns the failures of loading providers, as a suffix to an error message; empty if there were
-   * none.
+   * {@return the failures of loading providers, as a suffix to an error message; empty if there
+   * were none}
    */
-  static String problems() {
+  public static String problems() {
     return FOUND.problems.isEmpty()
         ? ""
         : " (not loaded: " + String.join("; ", FOUND.problems) + ")";
