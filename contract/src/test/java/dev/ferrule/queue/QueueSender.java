@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.queue;
 
+import dev.ferrule.ConnectionState;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -8,6 +9,8 @@ import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,9 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   private final int slots;
   private final ArrayDeque<Slot.Outgoing> free; // guarded by the lock, like the rest
   private final ArrayDeque<Slot.Outgoing> staged;
+  private final List<Slot.Outgoing> all = new ArrayList<>();
   private int claimed;
+  boolean closed;
   private long lastId;
   long sent;
   long bytes;
@@ -33,12 +38,25 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
     free = new ArrayDeque<>(slots);
     staged = new ArrayDeque<>(slots);
     MemorySegment memory = connection.arena.allocate(receiver.slotBytes * slots, 8);
-    receiver.slots.forEach(target -> free.add(new Slot.Outgoing(this, memory, target)));
+    receiver.slots.forEach(target -> all.add(new Slot.Outgoing(this, memory, target)));
+    free.addAll(all);
+  }
+
+  /** Checks that neither side has closed, and that this sender is open. Called with the lock. */
+  private void checkOpen() {
+    connection.checkOpen();
+    checkNotClosed();
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("the sender is closed");
+    }
   }
 
   @Override
   Slot.@Nullable Outgoing lendNext() {
-    connection.checkOpen();
+    checkOpen();
     Slot.Outgoing slot = free.poll();
     if (slot != null) {
       slot.lent = true;
@@ -119,7 +137,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   /** The end of the connection takes precedence over a wrong argument. */
   private void checkLength(long length) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
     }
     if (length < 0) {
       throw new IllegalArgumentException("negative length: " + length);
@@ -152,7 +170,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private MemorySegment own(RegisteredMemory memory) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
       if (!(memory instanceof QueueConnection.Registration own)) {
         throw new IllegalArgumentException("the memory was registered with another provider");
       }
@@ -168,12 +186,12 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private SendRegion copy(MemorySegment source, long offset, long length) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
     }
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     Slot.Outgoing slot = claim(length, Long.MAX_VALUE);
     synchronized (lock) { // so that no thread closes the memory meanwhile
-      connection.checkOpen();
+      checkOpen();
       try {
         MemorySegment.copy(source, offset, slot.memory, slot.offset, length);
       } catch (RuntimeException e) { // the source cannot be read
@@ -188,7 +206,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   public long stage(SendRegion region, int length) {
     synchronized (lock) {
       checkThread();
-      connection.checkOpen();
+      checkOpen();
       if (!(region instanceof Slot.Outgoing slot) || slot.sender != this) {
         throw new IllegalArgumentException("the region belongs to another connection");
       }
@@ -221,7 +239,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
     checkLength(header.byteSize() + length);
     Slot.Outgoing slot = claim(header.byteSize() + length, Long.MAX_VALUE);
     synchronized (lock) { // so that no thread closes the memory meanwhile
-      connection.checkOpen();
+      checkOpen();
       try {
         MemorySegment.copy(header, 0, slot.memory, slot.offset, header.byteSize());
         MemorySegment.copy(source, offset, slot.memory, slot.offset + header.byteSize(), length);
@@ -236,6 +254,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public int staged() {
     synchronized (lock) {
+      checkNotClosed();
       return staged.size();
     }
   }
@@ -244,10 +263,11 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   public void flush() {
     synchronized (lock) {
       checkThread();
+      checkNotClosed();
       if (staged.isEmpty()) {
         return;
       }
-      connection.checkOpen();
+      checkOpen();
       while (!staged.isEmpty()) {
         Slot.Outgoing slot = staged.poll();
         slot.target.receiver.arrive(slot);
@@ -261,6 +281,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public boolean isComplete(long id) {
     synchronized (lock) {
+      checkNotClosed();
       if (id < 1 || id > lastId) {
         throw new IllegalArgumentException("no message has the id " + id);
       }
@@ -278,5 +299,21 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public void await(long id, Duration timeout) {
     await(id);
+  }
+
+  @Override
+  public void close() {
+    synchronized (lock) {
+      checkThread();
+      if (closed) {
+        return;
+      }
+      if (connection.state() == ConnectionState.OPEN) {
+        flush();
+        all.stream().filter(slot -> slot.lent).forEach(this::abort);
+      }
+      closed = true;
+      lock.notifyAll();
+    }
   }
 }

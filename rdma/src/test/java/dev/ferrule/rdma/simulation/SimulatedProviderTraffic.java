@@ -2,9 +2,12 @@
 package dev.ferrule.rdma.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
@@ -180,6 +183,7 @@ public abstract class SimulatedProviderTraffic {
         }
       }
     }
+    sender.close(); // the end, behind all messages
   }
 
   private static void receive(Connection connection, int messages) {
@@ -194,6 +198,9 @@ public abstract class SimulatedProviderTraffic {
         }
       }
     }
+    assertThatThrownBy(() -> connection.receiver().receive(PATIENCE))
+        .isInstanceOf(EndOfStreamException.class);
+    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
   }
 
   private static void accessMemory(Connection client, Connection server) {
