@@ -84,7 +84,11 @@ public abstract class EndOfStreamContract extends Contract {
   @EnumSource
   void theEndEndsACallThatWaitsForAMessage(WaitStrategy strategy) {
     for (boolean timed : new boolean[] {false, true}) {
-      Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+      Pair pair =
+          connect(
+              options()
+                  .set(StandardOptions.WAIT, strategy)
+                  .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)); // a keepalive wakes as well
       Receiver receiver = pair.server().receiver();
       Background<Boolean> waiting =
           inBackground(
