@@ -3,19 +3,19 @@
  *
  * Both directions of magicring and the posted receives: docs/magicring.md, "Acknowledgments", "Why a receive is never
  * missing" and "Simplex". RingReceives (countFor, done), RingChannel.received, RingSpace, RingMessages and RingSends, and
- * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sayGoodbye) and Channel.afterPoll.
+ * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sendEnd, sayGoodbye) and Channel.afterPoll.
  *
  * Two sides. Each sends, or waits for room; its program receives and frees, or stops receiving at any time (STOPS);
- * CLOSERS of them close at any time. With GIVES_UP a program may find no room without waiting for it (tryClaim, or a timeout),
+ * CLOSERS of them close at any time, and ENDERS of them close their senders at any time. With GIVES_UP a program may find no room without waiting for it (tryClaim, or a timeout),
  * and may stop sending unless it waits, also when it is woken. Otherwise it never gives up, so that its next WANT always
  * carries what it owes.
  *
- * Proved: a receive is posted for each message, acknowledgment, WANT and GOODBYE, so no device answers RNR. At rest all of
- * them have been received, and a side waits for room only if the peer's program has messages to free, and everything freed
+ * Proved: a receive is posted for each message, acknowledgment, WANT, END and GOODBYE, so no device answers RNR. No message
+ * follows an END, which is received unless a side closes. At rest all of them have been received, and a side waits for room only if the peer's program has messages to free, and everything freed
  * is acknowledged: also if both programs only send. A side that waits gets room if the peer's program frees (unblocked). If
  * both programs only send, they exchange a few WANTs, and then nothing (quiet).
  *
- * The exact number of receives: 2 windows (simplex: 1), a WANT, a GOODBYE, and BATCH - 1 completed ones that wait to be posted with
+ * The exact number of receives: 2 windows (simplex: 1), a WANT, an END if there is one, a GOODBYE, and BATCH - 1 completed ones that wait to be posted with
  * others. All can be in use at a time, so with one fewer the device answers RNR. RingReceives.countFor has one more, which
  * would be needed if the content of a control message were used before its receive is reposted (USE_FIRST).
  *
@@ -36,16 +36,24 @@
  * prove safety SIMPLEX=1 WINDOW=3 STOPS=1 CLOSERS=2
  * prove safety WINDOW=1 CLOSERS=1 MORE=1 USE_FIRST=1
  * prove safety BATCH=1 GIVES_UP=1
+ * prove safety BATCH=1 ENDERS=2
+ * prove safety WINDOW=1 ENDERS=2 CLOSERS=1
+ * prove safety WINDOW=1 ENDERS=2 STOPS=1 GIVES_UP=1
+ * prove safety SIMPLEX=1 WINDOW=3 ENDERS=1 CLOSERS=2
  * prove unblocked BATCH=1
  * prove quiet ONLY_SEND=1
  * Too few receives:
  * refute safety WINDOW=1 CLOSERS=1 MORE=-1: assertion violated
  * refute safety CLOSERS=2 MORE=-1: assertion violated
  * refute safety SIMPLEX=1 CLOSERS=1 MORE=-1: assertion violated
+ * refute safety WINDOW=1 ENDERS=1 CLOSERS=1 MORE=-1: assertion violated
  * refute safety WINDOW=1 CLOSERS=1 USE_FIRST=1: assertion violated
  * Acknowledgments that the window does not limit: one at the arrival of a message, too; or WANTs that nothing limits:
  * refute safety WINDOW=1 CLOSERS=1 ACK_ARRIVALS=1: assertion violated
  * refute safety WINDOW=1 WANT_AGAIN=1: assertion violated
+ * The end is announced before the sender's last message, as before a flush; or left out while a report is due:
+ * refute safety BATCH=1 ENDERS=1 END_FIRST=1: assertion violated
+ * refute safety BATCH=1 ENDERS=2 REPORT_INSTEAD=1: assertion violated
  * A side that waits gets no acknowledgment: it sends no WANT; its WANT is ignored; or acknowledgments do not confirm it:
  * refute safety NO_WANT=1: assertion violated
  * refute safety IGNORE_WANT=1: assertion violated
@@ -65,18 +73,26 @@
 #ifndef CLOSERS
 #define CLOSERS 0 /* sides that close at some time */
 #endif
+#ifndef ENDERS
+#define ENDERS 0 /* sides that close their senders at some time */
+#endif
+#if ENDERS > 0
+#define OTHERS 3 /* WANT, END and GOODBYE */
+#else
+#define OTHERS 2
+#endif
 #ifndef MORE
 #define MORE 0 /* receives beyond the exact number; 1 in the code */
 #endif
 #ifdef SIMPLEX /* side 0 sends, side 1 acknowledges */
 #define sends(s) (s == 0)
-#define RECEIVES (WINDOW + 2 + BATCH - 1 + MORE)
+#define RECEIVES (WINDOW + OTHERS + BATCH - 1 + MORE)
 #else
 #define sends(s) true
-#define RECEIVES (2 * WINDOW + 2 + BATCH - 1 + MORE)
+#define RECEIVES (2 * WINDOW + OTHERS + BATCH - 1 + MORE)
 #endif
 
-mtype = { MESSAGE, ACK, WANT, GOODBYE };
+mtype = { MESSAGE, ACK, WANT, END, GOODBYE };
 typedef Side {
   byte unacked;           /* RingSpace of the peer's ring: sent - ackedMessages */
   bit lacksSpace;
@@ -90,6 +106,7 @@ typedef Side {
   byte posted = RECEIVES; /* RingReceives: in the device's queue */
   byte completed;         /* waiting: to be posted with others */
   bit reporting = 1;      /* of ControlMessages */
+  bit ended, peerEnded;   /* this side has closed its senders; has received an END */
   bit closed, goodbye     /* this side has sent a goodbye; has received one */
 };
 Side side[2];
@@ -145,11 +162,16 @@ inline sendReport() {
   fi
 }
 
+#ifdef END_FIRST
+#define MAY_SEND true
+#else
+#define MAY_SEND !me.ended
+#endif
 /* SendQueue.reserve and publish */
 proctype Sender(bit s) {
 end_sender:
   do
-  :: atomic { !me.closed && !me.goodbye && (!me.waiting || me.woken) ->
+  :: atomic { !me.closed && !me.goodbye && MAY_SEND && (!me.waiting || me.woken) ->
       me.woken = 0;
       if
       :: me.unacked < WINDOW -> me.waiting = 0; me.unacked++; post(MESSAGE, 0, 0)
@@ -202,7 +224,7 @@ end_poller:
       take();
       if
       :: type == MESSAGE ->
-        assert(me.unfreed + me.freed < WINDOW); /* RingMessages.arrived */
+        assert(!me.peerEnded && me.unfreed + me.freed < WINDOW); /* checkNotEnded, RingMessages.arrived */
         me.unfreed++;
 #ifdef ACK_ARRIVALS
         if
@@ -215,6 +237,7 @@ end_poller:
 #ifndef IGNORE_WANT
         me.wanted = 1
 #endif
+      :: type == END -> me.peerEnded = 1
       :: type == GOODBYE -> me.reporting = 0; me.goodbye = 1
       :: else
       fi;
@@ -241,6 +264,23 @@ end_receiver:
 }
 #endif
 
+/* RdmaSenders.afterClose and ControlMessages.sendEnd: the thread that sends closes, and so does not wait */
+proctype Ender(bit s) {
+end_ender:
+  atomic { !me.waiting && !me.closed && !me.goodbye ->
+    me.ended = 1;
+    if
+#ifdef REPORT_INSTEAD
+    :: me.reporting && me.freed > 0 -> sendReport()
+    :: me.reporting && me.freed == 0 -> control(END)
+#else
+    :: me.reporting -> control(END)
+#endif
+    :: !me.reporting
+    fi
+  }
+}
+
 /* ControlMessages.sayGoodbye */
 proctype Closer(bit s) {
   atomic { control(GOODBYE); me.reporting = 0; me.closed = 1 }
@@ -251,7 +291,8 @@ active proctype End() {
   timeout;
   assert(empty(wire[0]) && empty(wire[1]));
   assert(!isStuck(side[0], side[1]) && !isStuck(side[1], side[0]));
-  assert(side[0].closed == side[1].goodbye && side[1].closed == side[0].goodbye)
+  assert(side[0].closed == side[1].goodbye && side[1].closed == side[0].goodbye);
+  assert(side[0].closed || side[1].closed || (side[0].ended == side[1].peerEnded && side[1].ended == side[0].peerEnded))
 }
 
 init {
@@ -269,6 +310,10 @@ init {
       :: else
       fi;
 #endif
+      if
+      :: s < ENDERS && sends(s) -> run Ender(s)
+      :: else
+      fi;
       if
       :: s < CLOSERS -> run Closer(s)
       :: else

@@ -12,6 +12,7 @@
  * report that enables it; so both sides cannot wait for ever, however many messages their programs hold or have claimed.
  * If the programs receive and free, messages are received for ever (received). If they free no more, the exchange of
  * reports ends (quiet). With goodbyes of both sides at any time, a receive is posted for each of them, too.
+ * With ENDS each side closes its senders at any time: the END is a GRANT of another type, which can be sent in the same sense.
  * Bounds: windows of 1 to 4, equal ones up to 3; goodbyes, and endless runs of two senders, with windows up to 2.
  * 4 with 4 was explored once (5,498,783 states).
  *
@@ -36,6 +37,8 @@
  * prove safety WINDOW=3
  * prove safety WINDOW=4 PEER_WINDOW=2
  * prove safety WINDOW=2 CLOSE
+ * prove safety WINDOW=2 ENDS
+ * prove safety WINDOW=1 ENDS CLOSE
  * prove received WINDOW=2
  * prove received WINDOW=4 SENDERS=1
  * prove quiet WINDOW=2 FREES=1
@@ -53,6 +56,8 @@
  * refute safety WINDOW=1 AT_CLAIM: assertion violated
  * A single credit is too little for a report:
  * refute safety WINDOW=1 LEAST=2: assertion violated
+ * An END that is sent at once, whatever is unreported:
+ * refute safety WINDOW=2 ENDS END_AT_ONCE: assertion violated
  * No report that only reports control messages; or no third one for a peer that has sent one itself: both sides wait:
  * refute safety WINDOW=2 NO_CONTROLS_DUE: assertion violated
  * refute safety WINDOW=2 NO_ANSWER: assertion violated
@@ -99,6 +104,8 @@ typedef Side {
   byte posted;     /* receives in the device's queue */
   byte held;       /* messages that are received and not freed */
   bit reporting;   /* of ControlMessages */
+  bit ended;       /* all senders are closed */
+  bit endOwed;     /* an END is to be sent */
   bit closed       /* this side has sent its goodbye */
 };
 Side side[2];
@@ -122,7 +129,11 @@ byte busy; /* polling threads between two steps */
 #else
 #define mayGrant(me) (me.unreported < CONTROLS_AT_ONCE || (me.unreported == CONTROLS_AT_ONCE && me.toReport > 0))
 #endif
-#define canReport(me) (me.reporting && isGrantOwed(me) && mayGrant(me))
+#ifdef END_AT_ONCE
+#define canReport(me) (me.reporting && ((isGrantOwed(me) && mayGrant(me)) || me.endOwed))
+#else
+#define canReport(me) (me.reporting && (isGrantOwed(me) || me.endOwed) && mayGrant(me))
+#endif
 
 /* Window.immediate and the post, under the send queue's lock */
 inline post(type) {
@@ -147,7 +158,7 @@ end_sender:
   :: d_step { reserved -> peer.posted--; wire[s] ! MESSAGE, granted, controls; reserved = 0 }
   :: d_step { reserved -> reserved = 0; me.credit++ }
 #else
-  :: d_step { me.credit > 0 && !me.closed -> me.credit--; post(MESSAGE) }
+  :: d_step { me.credit > 0 && !me.closed && !me.ended -> me.credit--; post(MESSAGE) }
 #endif
   od
 }
@@ -156,7 +167,7 @@ end_sender:
 proctype reporter(bit s) {
 end_reporter:
   do
-  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4 && !me.closed); post(GRANT) }
+  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4 && !me.closed); me.endOwed = 0; post(GRANT) }
   od
 }
 
@@ -210,8 +221,15 @@ proctype closer(bit s) {
 }
 #endif
 
-/* Everything is polled, and peer owes credits that no report can announce: not its own, and none of me enables that. */
-#define stuck(me, peer) (peer.owed > 0 && !canReport(peer) && !canReport(me))
+#ifdef ENDS
+/* ControlMessages.sendEnd */
+proctype ender(bit s) {
+  d_step { me.ended = 1; me.endOwed = me.reporting }
+}
+#endif
+
+/* Everything is polled, and peer owes credits, or an END, that no report can announce: not its own, and none of me enables that. */
+#define stuck(me, peer) ((peer.owed > 0 || peer.endOwed) && !canReport(peer) && !canReport(me))
 
 active proctype deadlock() {
 end_none:
@@ -235,6 +253,9 @@ init {
       fi;
       run reporter(s);
       run receiver(s);
+#ifdef ENDS
+      run ender(s);
+#endif
 #ifdef CLOSE
       run closer(s);
 #endif

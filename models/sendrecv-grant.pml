@@ -18,6 +18,8 @@
  * receives, all messages are received. The limit of control messages keeps no grant back from a peer without credit: with
  * its last message it has reported all that it had taken.
  *
+ * With ENDS, the side that grants also closes its senders at any time: the END is sent, at rest, by a grant of another type.
+ *
  * The tick is needed in two cases, which are left out. After the peer's last message has arrived, the program neither frees
  * nor receives: what it freed before is less than a batch, or no thread has polled that message. Or the peer has claimed
  * credit without using it, so that this side does not know that it has none, and may have to poll for its reports.
@@ -36,6 +38,11 @@
  * prove safety WINDOW=1 BATCH=2
  * prove safety WINDOW=2 FREES_ALL=1 ANSWERS=1 BATCH=2
  * prove safety WINDOW=4 FREES_ALL=1
+ * prove safety WINDOW=1 ENDS=1 ANSWERS=1
+ * prove safety WINDOW=2 ENDS=1 BATCH=2
+ * prove safety WINDOW=3 ENDS=1
+ * An END that waits for the peer's confirmation is not looked for after a poll:
+ * refute safety WINDOW=2 ENDS=1 END_AT_ONCE_ONLY=1: assertion violated
  * The thread that reposts, or the one that polls, does not see what the other has just stored:
  * refute safety WINDOW=3 NO_FENCE_IN_REPOSTED=1: assertion violated
  * refute safety WINDOW=3 NO_FENCE_IN_IS_GRANT_DUE=1: assertion violated
@@ -73,6 +80,7 @@ byte lastPoller;                  /* the thread that has stored received */
 /* The receiver's thread */
 byte taken, held, unposted;
 bit late;                         /* a message has arrived since the program last freed, or received none */
+bit endOwed;                      /* under the lock of the send queue */
 /* The peer */
 byte credit = WINDOW, left = MESSAGES, peerUnreported, peerToReport;
 
@@ -106,6 +114,13 @@ end_stores:
   od
 }
 
+#ifdef END_AT_ONCE_ONLY
+#define endDue (endOwed && thread == SENDER)
+#define endSent (thread == SENDER)
+#else
+#define endDue endOwed
+#define endSent true
+#endif
 inline isGrantDue() {
   granted = grantedToPeer;
   starving = (seenReceived == granted);
@@ -121,7 +136,7 @@ inline isGrantDue() {
   starving = 0;
 #endif
   d_step {
-    due = ((seenReposted > granted && (starving || 2 * (seenReposted - granted) >= WINDOW)) || toReport >= 2);
+    due = (endDue || (seenReposted > granted && (starving || 2 * (seenReposted - granted) >= WINDOW)) || toReport >= 2);
     granted = 0; starving = 0
   }
 }
@@ -143,7 +158,7 @@ inline sendReport() {
     atomic { !lock -> lock = 1; fullFence() }
     isGrantDue();
     if
-    :: due && mayGrant -> d_step { unreported++; assert(unreported < 4); post(); peerToReport++ }
+    :: due && mayGrant -> d_step { unreported++; assert(unreported < 4); endOwed = endOwed && !endSent; post(); peerToReport++ }
     :: else
     fi;
     atomic { lock = 0; due = 0 }
@@ -185,6 +200,16 @@ end_sender:
   :: d_step { !lock && answers < ANSWERS -> answers++; post() }
   od
 }
+
+#ifdef ENDS
+/* ControlMessages.sendEnd */
+active proctype Ender() {
+  byte thread = SENDER, granted;
+  bit starving, due;
+  atomic { !lock -> endOwed = 1 }
+  sendReport()
+}
+#endif
 
 /* OwnBufferReposter.repostByReceiver: ReceiveBuffers.post has a lock of its own, Window.reposted the fence */
 inline repost() {
@@ -259,7 +284,11 @@ end_peer:
 
 active proctype End() {
   timeout;
+#ifdef ENDS
+  assert(empty(arriving) && !endOwed && (credit > 0 || unreported <= 1)); /* the END may be unreported */
+#else
   assert(empty(arriving) && (credit > 0 || unreported == 0));
+#endif
   assert(credit > 0 || left == 0 || (grantedToPeer == reposted && (unposted == 0 || late)));
 #ifdef FREES_ALL
   assert(left == 0)

@@ -1,13 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Several senders of a connection of sm, each in a lane: docs/sm.md, "Several senders" and "Death and close". Names are those
- * of SmSenders (takeLane, producer, giveLaneBack, owned, producers), RingProducer (markUsed, markClosed), SmConnection (close,
- * onPeerClosed), ReceivedRings (find, count, add, mayHaveNext, known, rings, turn) and SmReceiver (isReady).
+ * Several senders of a connection of sm, each in a lane: docs/sm.md, "Several senders", "Death and close" and "The end of the
+ * messages". Names are those of SmSenders (takeLane, producer, giveLaneBack, afterClose, owned, producers), AbstractSenders
+ * (opening, closedLast), RingProducer (markUsed, markEnded, markClosed), SmConnection (close, onPeerClosed), ReceivedRings (find,
+ * count, add, isEnded, mayHaveNext, known, rings, turn) and SmReceiver (isReady).
  *
  * Proved: a lane has one owner at a time, which continues where the previous one ended; the messages of each sender arrive in
  * order; the receiver reports the end of the connection only when it has received every message whose send returned before
- * the close; it reports it (reported), and sleeps while nothing has changed only.
+ * the close; it reports it (reported), and sleeps while nothing has changed only. With HALF nothing closes the connection:
+ * the last sender that is closed ends the messages, and the receiver reports that when it has received all, of any sender that
+ * was opened before; none is opened later.
  *
  * Bounds: 2 threads, each of which opens a sender, sends 2 messages (1 in what is refuted) and closes it, in 2 lanes; one message
  * in the first ring. One allocation of a lane may fail. 3 threads with a message each were explored once (7.1 million states).
@@ -21,12 +24,21 @@
  *
  * prove safety MESSAGES=2
  * prove reported
+ * prove safety HALF=1 MESSAGES=2
+ * prove reported HALF=1
  * refute safety NO_CAS=1: assertion violated
  * refute safety GIVE_BACK_FIRST=1: assertion violated
  * refute safety CLOSE_FIRST=1: assertion violated
  * refute safety NO_SECOND_LOOK=1: assertion violated
  * refute safety OLD_LANES=1: assertion violated
  * refute safety NOT_MARKED=1: assertion violated
+ * The end of the messages before the last one; at the close of the first sender; or a sender is opened after it:
+ * refute safety HALF=1 END_FIRST=1: assertion violated
+ * refute safety HALF=1 END_OF_FIRST=1: assertion violated
+ * refute safety HALF=1 OPEN_AFTER_END=1: assertion violated
+ * refute safety HALF=1 NO_SECOND_LOOK=1: assertion violated
+ * refute safety HALF=1 OLD_LANES=1: assertion violated
+ * refute reported HALF=1 NO_WAKE=1: acceptance cycle
  * The end does not wake the receiver; or a sender keeps its lane, so that the next one waits for ever, and the close for it:
  * refute reported NO_WAKE=1: acceptance cycle
  * refute reported NO_GIVE_BACK=1: acceptance cycle
@@ -47,7 +59,7 @@ typedef Ring { byte header[PLACES] } /* 0: no record */
 /* shared: ring 0 is the first one, ring i + 1 lane i */
 Ring ring[LANES + 1];
 byte SENDER_LANES;
-bit SENDER_CLOSED;
+bit SENDER_CLOSED, SENDER_ENDED;
 
 /* of the sending process */
 byte owned;              /* a bit for each lane */
@@ -55,15 +67,50 @@ bit producers[LANES];    /* whether there is one */
 byte tail[LANES];        /* its position */
 byte users[LANES];       /* not in the code: the senders that use it */
 byte returned;           /* sends */
+byte opened = 1;          /* senders: the first, and those that are being opened */
 bit allocationFailed;    /* once */
 
 /* of the receiving process */
 bit hasEnded, reportedEnd;
+bit firstSent;           /* not in the code: the message of the first sender */
+
+#ifdef HALF
+#define isAtEnd SENDER_ENDED
+#else
+#define isAtEnd hasEnded
+#endif
+
+inline markEnded() {
+#ifdef END_OF_FIRST
+  skip
+#else
+  SENDER_ENDED = 1
+#endif
+}
+
+/* afterClose: closedLast under the lock of SmSenders, markEnded behind it */
+inline afterClose() {
+  if
+  :: d_step { opened > 1 -> opened-- }
+  :: d_step { opened == 1 -> opened = 0 } markEnded()
+  fi
+}
 
 /* Opens a sender, sends, and closes it. */
 proctype Sender(byte id) {
   byte now, lane, at, sent;
 again:
+#ifdef HALF
+#ifdef OPEN_AFTER_END
+  atomic { opened++ }
+#else
+  if /* opening */
+  :: d_step { opened > 0 -> opened++ }
+  :: opened == 0 -> goto refused
+  fi;
+#endif
+#endif
+take:
   atomic { /* takeLane; if all are taken, a ResourceExhaustedException: the program tries again later */
     owned != 3 -> now = owned; lane = now & 1 /* the lowest bit that is 0 */
   }
@@ -72,7 +119,7 @@ again:
 #else
   if
   :: d_step { owned == now -> owned = now | 1 << lane; users[lane]++; assert(users[lane] == 1); now = 0 }
-  :: d_step { owned != now -> now = 0; lane = 0 } goto again
+  :: d_step { owned != now -> now = 0; lane = 0 } goto take
   fi;
 #endif
   if
@@ -82,6 +129,9 @@ again:
     d_step { allocationFailed = 1; users[lane]--; lane = 0 }
 #else
     d_step { allocationFailed = 1; users[lane]--; owned = owned & ~(1 << lane); lane = 0 }
+#endif
+#ifdef HALF
+    afterClose();
 #endif
     goto again
   :: !producers[lane] ->
@@ -97,14 +147,30 @@ again:
   :: sent < MESSAGES ->
     at = tail[lane];
     atomic { assert(ring[lane + 1].header[at] == 0); ring[lane + 1].header[at] = MESSAGE(id, sent) }
-    atomic { tail[lane] = at + 1; at = 0; sent++; returned++ }
+    atomic { tail[lane] = at + 1; at = 0; sent++; returned++; assert(!reportedEnd) }
   :: sent == MESSAGES -> break
   od;
 #if !defined(GIVE_BACK_FIRST) && !defined(NO_GIVE_BACK)
   atomic { users[lane]--; owned = owned & ~(1 << lane) } /* giveBack */
 #endif
+#ifdef HALF
+  afterClose();
+refused: skip
+#endif
 }
 
+#ifdef HALF
+proctype Closer() { /* the first sender sends, and is closed */
+#ifdef END_FIRST
+  SENDER_ENDED = 1;
+#endif
+  atomic { ring[0].header[0] = MESSAGE(SENDERS, 0); firstSent = 1 }
+#ifdef END_OF_FIRST
+  SENDER_ENDED = 1;
+#endif
+  afterClose()
+}
+#else
 proctype Closer() {
 #ifdef CLOSE_FIRST
   SENDER_CLOSED = 1;
@@ -113,6 +179,7 @@ proctype Closer() {
   returned == SENDERS * MESSAGES;
   SENDER_CLOSED = 1
 }
+#endif
 
 proctype Endpoint() {
   SENDER_CLOSED -> hasEnded = 1 /* onPeerClosed */
@@ -157,18 +224,18 @@ proctype Receiver() {
 #ifdef NO_WAKE
   :: MAY_HAVE_NEXT || looks < 1 ->
 #else
-  :: MAY_HAVE_NEXT || hasEnded || looks < 1 ->
+  :: MAY_HAVE_NEXT || isAtEnd || looks < 1 ->
 #endif
     d_step {
       if
-      :: MAY_HAVE_NEXT || hasEnded
+      :: MAY_HAVE_NEXT || isAtEnd
       :: else -> looks++ /* also without a reason, once */
       fi
     }
     find(SENDER_LANES); /* isReady */
 #ifndef NO_SECOND_LOOK
     if
-    :: !found && hasEnded ->
+    :: !found && isAtEnd ->
       ended = 1;
 #ifdef OLD_LANES
       find(known)
@@ -178,7 +245,7 @@ proctype Receiver() {
     :: else
     fi;
 #else
-    ended = (!found && hasEnded);
+    ended = (!found && isAtEnd);
 #endif
     if
     :: found ->
@@ -192,15 +259,22 @@ proctype Receiver() {
     :: else
     fi
   od;
-  assert(received == TOTAL);
-  reportedEnd = 1
+#ifdef HALF
+  atomic { assert(received == returned + firstSent); reportedEnd = 1 }
+#else
+  atomic { assert(received == TOTAL); reportedEnd = 1 }
+#endif
 }
 
 init {
   byte i;
   atomic {
     for (i : 0 .. SENDERS - 1) { run Sender(i) }
+#ifdef HALF
+    run Closer(); run Receiver(); i = 0
+#else
     run Closer(); run Endpoint(); run Receiver(); i = 0
+#endif
   }
 }
 

@@ -64,6 +64,8 @@ public interface Connection extends AutoCloseable {
    * waits for room delays no other Sender. Over RDMA they share the room of the connection.
    *
    * @return the Sender, to be closed by the program, or with the connection
+   * @throws IllegalStateException if all senders are closed, as the peer was notified that no
+   *     further message follows; see {@link Sender#close}
    * @throws ResourceExhaustedException if as many as permitted are open, or memory is lacking
    * @throws UnsupportedOperationException if the provider does not support it
    */
@@ -121,7 +123,8 @@ public interface Connection extends AutoCloseable {
 
   /**
    * {@return the connection's state} The peer's close or death is reported as soon as it is
-   * detected, which may be before the peer's last messages have been received.
+   * detected, which may be before the peer's last messages have been received. The close of all
+   * senders of a side does not change it.
    */
   ConnectionState state();
 
@@ -151,10 +154,11 @@ public interface Connection extends AutoCloseable {
   /**
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive every delivered message and then
-   * sees the end of the stream. Messages that this program has not received are dropped. All
-   * regions become invalid, and {@linkplain RegisteredMemory registered memory} that no other
-   * connection uses is closed. Every later call that would send or receive throws {@link
-   * ConnectionClosedException}, whatever its arguments.
+   * gets {@link EndOfStreamException}; its calls that send throw {@link ConnectionClosedException}.
+   * To end only the own messages, close the senders, see {@link Sender#close}. Messages that this
+   * program has not received are dropped. All regions become invalid, and {@linkplain
+   * RegisteredMemory registered memory} that no other connection uses is closed. Every later call
+   * that would send or receive throws {@link ConnectionClosedException}, whatever its arguments.
    *
    * <p>Closing a closed connection does nothing. Several threads may call this method concurrently:
    * when any of the calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only

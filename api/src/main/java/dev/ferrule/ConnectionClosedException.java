@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if the connection or listener is closed: by this side, or by the peer in an orderly close.
- * A {@link Receiver} reports the peer's orderly close only after every message that the peer sent
- * was received, so this exception also marks the end of the stream.
+ * A {@link Receiver} never throws it for a close by the peer, but {@link EndOfStreamException},
+ * after every message that the peer sent was received.
  */
 public final class ConnectionClosedException extends FerruleException {
   private static final long serialVersionUID = 1L;

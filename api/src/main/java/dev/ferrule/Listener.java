@@ -98,7 +98,8 @@ public interface Listener extends AutoCloseable {
    * individual connections throw {@link IllegalStateException}. Only a connection whose own
    * receiver was used before keeps receiving its own messages. Messages of one connection stay in
    * order, and the connections take turns. {@link Connection#onClose} reports the end of a
-   * connection. Messages not received before their connection is closed are dropped.
+   * connection. That a client has closed its senders while its connection is open is not reported
+   * here. Messages not received before their connection is closed are dropped.
    *
    * <p>This receiver ends with its listener. From then on, each connection's receiver gets the
    * messages of that connection, including those already waiting. A region lent before is freed as

@@ -31,11 +31,13 @@ import org.jspecify.annotations.Nullable;
  * Only {@link Connection#close()} may be called concurrently: it makes a blocked {@code receive}
  * throw {@link ConnectionClosedException}.
  *
- * <p><b>End of stream:</b> when the peer has closed the connection and its last message was
- * received, every method that receives throws {@link ConnectionClosedException}. When the peer
- * died, they throw {@link PeerLostException}, also after all messages that it had sent completely.
- * No method waits forever for a dead peer. One that waits throws {@link
- * OperationInterruptedException} if the thread is interrupted meanwhile.
+ * <p><b>End of stream:</b> when the peer has closed all its senders, or the connection, and its
+ * last message was received, every method that receives throws {@link EndOfStreamException}. It
+ * does so even if the peer dies after it has closed its senders. When the peer died before that,
+ * they throw {@link PeerLostException}, also after all messages that it had sent completely. When
+ * this side has closed the connection, they throw {@link ConnectionClosedException}. No method
+ * waits forever for a dead peer. One that waits throws {@link OperationInterruptedException} if the
+ * thread is interrupted meanwhile.
  *
  * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
  * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is

@@ -401,6 +401,7 @@ public interface Rma {
    * @param message the message, which is copied
    * @return the write's id
    * @throws MessageTooLongException if the message exceeds the peer's limit; nothing was written
+   * @throws IllegalStateException if {@link Connection#sender()} is closed; nothing was written
    */
   long writeAndSend(
       RegisteredMemory local,

@@ -64,6 +64,9 @@ import org.jspecify.annotations.Nullable;
  * message, and every method that finds no space. Messages that are not flushed when the connection
  * is closed are not sent.
  *
+ * <p><b>End:</b> {@link #close} of a connection's last Sender notifies the peer that no further
+ * message follows, while the connection stays open, so that the peer can answer.
+ *
  * <p><b>Errors:</b> a method that claims, sends or waits throws {@link ConnectionClosedException}
  * if the connection is closed, by either side, and {@link PeerLostException} if the peer died; one
  * that waits for a message's completion does so if the message was not complete by then. A method
@@ -467,10 +470,14 @@ public interface Sender extends AutoCloseable {
   void await(long id, Duration timeout);
 
   /**
-   * Gives a Sender of {@link Connection#newSender} back: flushes, and aborts claimed regions; later
-   * calls throw {@link IllegalStateException}. Does nothing to {@link Connection#sender()}, which
-   * is closed with the connection, nor to a closed one.
+   * Ends sending by this Sender: flushes, and aborts claimed regions. Later calls throw {@link
+   * IllegalStateException}. Does not wait. Closing a closed Sender does nothing.
+   *
+   * <p>When all senders of the connection are closed, {@link Connection#sender()} and those of
+   * {@link Connection#newSender}, the peer is notified that no further message follows
+   * (half-close): it receives the messages that were sent, and then {@link EndOfStreamException}.
+   * The connection remains open: the peer can send, this side can receive, and both must close it.
    */
   @Override
-  default void close() {}
+  void close();
 }

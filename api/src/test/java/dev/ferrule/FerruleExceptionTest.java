@@ -30,6 +30,7 @@ class FerruleExceptionTest {
         AddressInUseException::new,
         (uri, message, cause) -> new ConnectionClosedException(uri, true, message, cause),
         ConnectionRefusedException::new,
+        EndOfStreamException::new,
         InvalidAddressException::new,
         InvalidOptionException::new,
         OperationInterruptedException::new,

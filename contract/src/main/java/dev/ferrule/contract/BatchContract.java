@@ -511,7 +511,7 @@ public abstract class BatchContract extends Contract {
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receive(NumberedReceiver.Way.RECEIVE);
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     assertThat(sender.isComplete(3)).isFalse();
     assertClosed(() -> sender.await(3));
     assertClosed(() -> sender.flush());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
@@ -62,7 +63,7 @@ public abstract class CloseContract extends Contract {
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(sent, way);
-    assertClosedByPeer(() -> receiver.receive(way));
+    assertEndOfStream(() -> receiver.receive(way));
     assertEveryMethodSaysThatThePeerClosed(pair.server());
   }
 
@@ -83,7 +84,7 @@ public abstract class CloseContract extends Contract {
               });
       NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
       receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
-      assertClosedByPeer(() -> pair.server().receiver().receive());
+      assertEndOfStream(() -> pair.server().receiver().receive());
       sending.result();
     }
   }
@@ -493,7 +494,7 @@ public abstract class CloseContract extends Contract {
     pair.client().close(Duration.ZERO);
 
     assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     pair.server().close();
     pair.server().close();
   }
@@ -510,7 +511,7 @@ public abstract class CloseContract extends Contract {
 
     assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
     assertThat(pair.client().failure()).isNull();
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     assertThat(pair.server().state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     assertThat(pair.server().failure()).isNull();
   }
@@ -550,7 +551,7 @@ public abstract class CloseContract extends Contract {
     pair.client().close(Duration.ZERO);
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
-    assertClosedByPeer(() -> {
+    assertEndOfStream(() -> {
       while (true) {
         receiver.receive(NumberedReceiver.Way.RECEIVE);
       }
@@ -568,7 +569,7 @@ public abstract class CloseContract extends Contract {
     pair.client().close();
 
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(20);
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
   }
 
   @Test
@@ -609,7 +610,7 @@ public abstract class CloseContract extends Contract {
         });
 
     pair.client().close();
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     await(latch);
     pair.server().close();
 
@@ -647,7 +648,7 @@ public abstract class CloseContract extends Contract {
   void aCallbackRegisteredAfterTheCloseIsCalledAtOnce() {
     Pair pair = connect();
     pair.client().close();
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     CountDownLatch latch = new CountDownLatch(3);
 
     pair.client().onClose(connection -> latch.countDown());
@@ -675,7 +676,7 @@ public abstract class CloseContract extends Contract {
 
     pair.client().close();
     assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
-        .isInstanceOf(ConnectionClosedException.class);
+        .isInstanceOfAny(EndOfStreamException.class, ConnectionClosedException.class);
 
     await(latch);
   }
@@ -693,9 +694,7 @@ public abstract class CloseContract extends Contract {
     pair.client().close();
 
     new NumberedReceiver(pair.server(), stream).receiveUpTo(5, NumberedReceiver.Way.RECEIVE);
-    assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
-        .isInstanceOfSatisfying(
-            ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
   }
 
   @Test
@@ -733,7 +732,7 @@ public abstract class CloseContract extends Contract {
       client.receive(NumberedReceiver.Way.RECEIVE);
     }
     pair.client().close();
-    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
   }
 
   @ParameterizedTest
@@ -744,7 +743,7 @@ public abstract class CloseContract extends Contract {
     Pair alive = connectTo(listener, provider.options());
 
     (clientCloses ? closed.client() : closed.server()).close();
-    assertClosedByPeer(
+    assertEndOfStream(
         () -> (clientCloses ? closed.server() : closed.client()).receiver().receive(PATIENCE));
 
     alive.client().sender().send(MemorySegment.ofArray(new byte[3]));
@@ -766,17 +765,17 @@ public abstract class CloseContract extends Contract {
                 step.run();
               }
             })
-        .isInstanceOf(ConnectionClosedException.class);
+        .isInstanceOfAny(ConnectionClosedException.class, EndOfStreamException.class);
     assertThat(Thread.interrupted()).as("the thread's interrupt flag").isFalse();
   }
 
   private static void assertEveryMethodSaysThatThePeerClosed(Connection connection) {
     Receiver receiver = connection.receiver();
-    assertClosedByPeer(receiver::receive);
-    assertClosedByPeer(() -> receiver.receive(PATIENCE));
-    assertClosedByPeer(() -> receiver.receive(Duration.ZERO));
-    assertClosedByPeer(receiver::tryReceive);
-    assertClosedByPeer(() -> receiver.poll((buffer, offset, length) -> {}, 1));
+    assertEndOfStream(receiver::receive);
+    assertEndOfStream(() -> receiver.receive(PATIENCE));
+    assertEndOfStream(() -> receiver.receive(Duration.ZERO));
+    assertEndOfStream(receiver::tryReceive);
+    assertEndOfStream(() -> receiver.poll((buffer, offset, length) -> {}, 1));
     assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     assertThat(connection.failure()).isNull();
   }
@@ -836,7 +835,7 @@ public abstract class CloseContract extends Contract {
                 }
               }
             })
-        .isInstanceOf(ConnectionClosedException.class);
+        .isInstanceOfAny(ConnectionClosedException.class, EndOfStreamException.class);
   }
 
   /**

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
@@ -254,6 +255,11 @@ public abstract class Contract {
   /** Checks that a call fails because the peer closed the connection. */
   static void assertClosedByPeer(ThrowingCallable call) {
     assertThat(closedException(call).closedByPeer()).as("closedByPeer").isTrue();
+  }
+
+  /** Checks that a call that receives fails because no further message follows. */
+  static void assertEndOfStream(ThrowingCallable call) {
+    assertThat(catchThrowable(call)).isInstanceOf(EndOfStreamException.class);
   }
 
   private static ConnectionClosedException closedException(ThrowingCallable call) {

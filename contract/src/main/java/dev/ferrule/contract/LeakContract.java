@@ -213,7 +213,7 @@ public abstract class LeakContract extends Contract {
   }
 
   private static void expectEnd(Connection connection) {
-    assertClosedByPeer(() -> connection.receiver().receive(PATIENCE));
+    assertEndOfStream(() -> connection.receiver().receive(PATIENCE));
   }
 
   private void closeOne(Listener listener, List<WeakReference<Object>> references) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -228,11 +229,76 @@ public abstract class NewSenderContract extends Contract {
   }
 
   @Test
-  void closingTheFirstSenderDoesNothing() {
+  void theMessagesEndWhenTheLastSenderIsClosedWhicheverItIs() {
+    for (int last = 0; last < 3; last++) {
+      Pair pair = connect();
+      List<Sender> senders =
+          List.of(pair.client().sender(), pair.client().newSender(), pair.client().newSender());
+      for (int i = 0; i < senders.size(); i++) {
+        senders.get(i).send(message(i, 0));
+      }
+      Checker checker = new Checker();
+      for (int i = 0; i < senders.size(); i++) {
+        if (i != last) {
+          senders.get(i).close();
+        }
+      }
+      checker.receiveUpTo(3, pair.server());
+      assertThatThrownBy(() -> pair.server().receiver().receive(LASTING))
+          .isInstanceOf(OperationTimeoutException.class);
+      try (Sender further = pair.client().newSender()) { // as one is open
+        further.send(message(3, 0));
+      }
+      senders.get(last).send(message(last, 1));
+      senders.get(last).close();
+
+      checker.receiveUpTo(5, pair.server());
+      assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
+    }
+  }
+
+  @Test
+  void noFurtherSenderIsOpenedAfterTheEnd() {
     Pair pair = connect();
+    pair.client().newSender().close();
     pair.client().sender().close();
-    pair.client().sender().send(message(0, 0));
-    new Checker().receiveUpTo(1, pair.server());
+
+    assertThatThrownBy(pair.client()::newSender)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("all senders of this connection are closed");
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
+    pair.client().close();
+    assertThatThrownBy(pair.client()::newSender).isInstanceOf(ConnectionClosedException.class);
+  }
+
+  @Test
+  void theMessagesOfManyThreadsThatCloseTheirSendersArriveBeforeTheEnd() {
+    int each = provider.messages(2_000);
+    for (int round = 0; round < 5; round++) {
+      Pair pair = connect(options().set(StandardOptions.MAX_MESSAGE, (long) 2 * LONGEST));
+      List<Sender> senders = new ArrayList<>(List.of(pair.client().sender()));
+      while (senders.size() < SENDERS) {
+        senders.add(pair.client().newSender());
+      }
+      List<Background<Boolean>> sending = new ArrayList<>();
+      for (int i = 0; i < SENDERS; i++) {
+        int me = i;
+        Sender sender = senders.get(i);
+        sending.add(
+            inBackground(
+                "sender-" + me,
+                () -> {
+                  for (int number = 0; number < each; number++) {
+                    sender.stage(message(me, number));
+                  }
+                  sender.close();
+                }));
+      }
+      Checker checker = new Checker();
+      checker.receiveUpTo(SENDERS * each, pair.server());
+      assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
+      sending.forEach(Background::result);
+    }
   }
 
   @Test

@@ -9,6 +9,8 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
@@ -162,11 +164,28 @@ public abstract class ReadinessContract extends Contract {
     }
   }
 
+  @Test
+  void theEndOfThePeersMessagesMakesItReadableForGood() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.RECEIVE);
+    Receiver receiver = pair.server().receiver();
+    try (Watch watch = new Watch(pair.server().readiness())) {
+      watch.awaitQuiet(() -> poll(receiver, 1));
+
+      pair.client().sender().close();
+
+      watch.awaitReadable();
+      eventually("the end is found", () -> hasEnded(receiver));
+      assertThat(hasEnded(receiver)).isTrue();
+      assertThat(watch.isReadable()).isTrue();
+      assertThat(pair.server().state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+
   private static boolean hasEnded(Receiver receiver) {
     try {
       receiver.poll((segment, offset, length) -> {}, 1);
       return false;
-    } catch (ConnectionClosedException e) {
+    } catch (EndOfStreamException e) {
       return true;
     }
   }

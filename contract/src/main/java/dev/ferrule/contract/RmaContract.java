@@ -672,6 +672,31 @@ public abstract class RmaContract extends Contract {
     assertSame(theirs, filled(SIZE, 1));
   }
 
+  @Test
+  void theEndOfTheMessagesOfBothSidesDoesNotEndAccess() {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    MemorySegment mine = filled(SIZE, 2);
+    RegisteredMemory local = pair.client().register(mine);
+    pair.client().sender().close();
+    pair.server().sender().close();
+    assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
+    assertEndOfStream(() -> pair.client().receiver().receive(PATIENCE));
+    Rma rma = pair.client().rma();
+
+    assertThatThrownBy(() -> rma.writeAndSend(local, 0, remote, 0, SIZE, memory(1)))
+        .isInstanceOf(IllegalStateException.class);
+    assertSame(theirs, filled(SIZE, 1)); // nothing was written
+    rma.await(rma.write(local, 0, remote, 0, SIZE), PATIENCE);
+    assertSame(theirs, filled(SIZE, 2));
+    theirs.fill((byte) 3);
+    rma.await(rma.read(local, 0, remote, 0, SIZE), PATIENCE);
+    assertSame(mine, theirs);
+    MemorySegment another = filled(SIZE, 4);
+    assertThat(attach(pair, another, BOTH)).isNotNull(); // and exposing more
+  }
+
   @ParameterizedTest
   @CsvSource({"8", "4096"})
   void accessAllocatesNothing(int length) {

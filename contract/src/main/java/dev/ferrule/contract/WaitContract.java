@@ -324,7 +324,16 @@ public abstract class WaitContract extends Contract {
   void thePeersCloseEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
     Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
     SendLoop calls = prepare(call, pair);
-    Background<Boolean> waiting = inBackground("waiting", () -> assertClosedByPeer(calls));
+    Background<Boolean> waiting =
+        inBackground(
+            "waiting",
+            () -> {
+              if (call.sends()) {
+                assertClosedByPeer(calls);
+              } else {
+                assertEndOfStream(calls);
+              }
+            });
     awaitBlocked(call, calls, waiting);
 
     pair.server().close();

@@ -5,6 +5,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionCounters;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -97,6 +98,15 @@ final class QueueConnection implements Connection {
     checkNotClosed();
     if (state != ConnectionState.OPEN) {
       throw new ConnectionClosedException(uri, true, "the peer closed the connection", null);
+    }
+  }
+
+  /** Checks, if no message has arrived, that the peer has ended neither its messages nor all. */
+  void checkMoreMayArrive() {
+    checkNotClosed();
+    if (peer.sender.closed || state != ConnectionState.OPEN) {
+      String side = state == ConnectionState.OPEN ? "the peer has closed its senders" : "it closed";
+      throw new EndOfStreamException(uri, "end of stream: " + side, null);
     }
   }
 

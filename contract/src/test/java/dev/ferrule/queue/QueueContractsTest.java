@@ -9,6 +9,7 @@ import dev.ferrule.contract.ClaimContract;
 import dev.ferrule.contract.CloseContract;
 import dev.ferrule.contract.ConnectContract;
 import dev.ferrule.contract.CountersContract;
+import dev.ferrule.contract.EndOfStreamContract;
 import dev.ferrule.contract.FlightRecorderContract;
 import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.LeakContract;
@@ -77,6 +78,13 @@ class QueueContractsTest {
   @Nested
   class Counters extends CountersContract {
     Counters() {
+      super(new QueueUnderTest());
+    }
+  }
+
+  @Nested
+  class EndOfStream extends EndOfStreamContract {
+    EndOfStream() {
       super(new QueueUnderTest());
     }
   }

@@ -56,7 +56,7 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
     connection.checkNotClosed();
     Slot.Incoming slot = arrived.poll();
     if (slot == null) {
-      connection.checkOpen(); // the end of the stream
+      connection.checkMoreMayArrive();
       beforeWait();
       return null;
     }
@@ -108,7 +108,7 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
           throw new IllegalArgumentException("limit below 1: " + limit);
         }
         if (arrived.isEmpty()) {
-          connection.checkOpen();
+          connection.checkMoreMayArrive();
           return 0;
         }
         slot = lendNext();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.queue;
 
+import dev.ferrule.ConnectionState;
 import dev.ferrule.MessageTooLongException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
@@ -8,6 +9,8 @@ import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +24,9 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   private final int slots;
   private final ArrayDeque<Slot.Outgoing> free; // guarded by the lock, like the rest
   private final ArrayDeque<Slot.Outgoing> staged;
+  private final List<Slot.Outgoing> all = new ArrayList<>();
   private int claimed;
+  boolean closed;
   private long lastId;
   long sent;
   long bytes;
@@ -35,12 +40,25 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
     free = new ArrayDeque<>(slots);
     staged = new ArrayDeque<>(slots);
     MemorySegment memory = connection.arena.allocate(receiver.slotBytes * slots, 8);
-    receiver.slots.forEach(target -> free.add(new Slot.Outgoing(this, memory, target)));
+    receiver.slots.forEach(target -> all.add(new Slot.Outgoing(this, memory, target)));
+    free.addAll(all);
+  }
+
+  /** Checks that neither side has closed, and that this sender is open. Called with the lock. */
+  private void checkOpen() {
+    connection.checkOpen();
+    checkNotClosed();
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("the sender is closed");
+    }
   }
 
   @Override
   Slot.@Nullable Outgoing lendNext() {
-    connection.checkOpen();
+    checkOpen();
     Slot.Outgoing slot = free.poll();
     if (slot != null) {
       slot.lent = true;
@@ -133,7 +151,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   /** The end of the connection takes precedence over a wrong argument. */
   private void checkLength(long length) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
     }
     if (length < 0) {
       throw new IllegalArgumentException("negative length: " + length);
@@ -158,7 +176,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private MemorySegment own(RegisteredMemory memory) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
       if (!(memory instanceof QueueConnection.Registration own)) {
         throw new IllegalArgumentException("the memory was registered with another provider");
       }
@@ -235,7 +253,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private long copy(MemorySegment source, long offset, long length, @Nullable Duration timeout) {
     synchronized (lock) {
-      connection.checkOpen();
+      checkOpen();
     }
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     return stage(MemorySegment.NULL, source, offset, length, timeout);
@@ -266,7 +284,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
       return 0;
     }
     synchronized (lock) { // so that no thread closes the memory meanwhile
-      connection.checkOpen();
+      checkOpen();
       try {
         MemorySegment.copy(header, 0, slot.memory, slot.offset, first);
         MemorySegment.copy(source, offset, slot.memory, slot.offset + first, length);
@@ -281,7 +299,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   long stage(Slot.Outgoing slot, int length) {
     synchronized (lock) {
       checkThread();
-      connection.checkOpen();
+      checkOpen();
       slot.checkLent();
       if (length < 0 || length > slot.length) {
         throw new IllegalArgumentException(length + " bytes of a region of " + slot.length);
@@ -296,6 +314,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public int staged() {
     synchronized (lock) {
+      checkNotClosed();
       return staged.size();
     }
   }
@@ -304,10 +323,11 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   public void flush() {
     synchronized (lock) {
       checkThread();
+      checkNotClosed();
       if (staged.isEmpty()) {
         return;
       }
-      connection.checkOpen();
+      checkOpen();
       while (!staged.isEmpty()) {
         Slot.Outgoing slot = staged.poll();
         slot.target.receiver.arrive(slot);
@@ -321,6 +341,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public boolean isComplete(long id) {
     synchronized (lock) {
+      checkNotClosed();
       if (id < 1 || id > lastId) {
         throw new IllegalArgumentException("no message has the id " + id);
       }
@@ -338,5 +359,21 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
   @Override
   public void await(long id, Duration timeout) {
     await(id);
+  }
+
+  @Override
+  public void close() {
+    synchronized (lock) {
+      checkThread();
+      if (closed) {
+        return;
+      }
+      if (connection.state() == ConnectionState.OPEN) {
+        flush();
+        all.stream().filter(slot -> slot.lent).forEach(this::abort);
+      }
+      closed = true;
+      lock.notifyAll();
+    }
   }
 }

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
@@ -142,7 +142,7 @@ class NettyTest {
         do {
           count = connection.receiver().poll(answer, BURST - 1);
         } while (count > 0);
-      } catch (ConnectionClosedException e) {
+      } catch (EndOfStreamException e) {
         registration.cancel();
         close();
         end.complete(null);

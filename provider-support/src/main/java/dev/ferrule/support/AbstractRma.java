@@ -490,6 +490,7 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       long length,
       MemorySegment message) {
     checkOpen();
+    int ignored = sender().staged(); // throws if the sender is closed, before anything is written
     if (message.byteSize() > sender().maxMessage()) {
       throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessage());
     }

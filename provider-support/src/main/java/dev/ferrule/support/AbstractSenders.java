@@ -5,7 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
- * The base class of the senders of a connection: the counts of all of them, closed ones included.
+ * The base class of the senders of a connection: the counts of all of them, closed ones included,
+ * and the end of their messages, when all are closed.
  *
  * <p><b>Threads:</b> any thread may call. A subclass removes a closed sender, and calls {@link
  * #countClosed}, under the lock of this.
@@ -20,7 +21,9 @@ public abstract class AbstractSenders<S extends AbstractSender> {
   private long stalls;
   private long sleeps;
 
-  /** Creates senders, of which none is closed. */
+  private int open = 1; // the first, and those that are being opened; under the lock of this
+
+  /** Creates senders, of which the first is open. */
   protected AbstractSenders() {}
 
   /**
@@ -40,6 +43,30 @@ public abstract class AbstractSenders<S extends AbstractSender> {
     bytes += sender.bytes();
     stalls += sender.stalls();
     sleeps += sender.sleeps();
+  }
+
+  /**
+   * Called before a further sender is opened.
+   *
+   * @throws IllegalStateException if all senders are closed
+   */
+  protected final synchronized void opening() {
+    if (open == 0) {
+      throw new IllegalStateException(
+          "all senders of this connection are closed, and the peer was notified that no further"
+              + " message follows; open further senders before the last one is closed");
+    }
+    open++;
+  }
+
+  /**
+   * Called when a sender is closed, and when one could not be opened after {@link #opening}.
+   *
+   * @return whether it was the last one, so that the peer is to be notified
+   */
+  protected final synchronized boolean closedLast() {
+    open--;
+    return open == 0;
   }
 
   private long total(long ofClosed, ToLongFunction<S> count) {

@@ -4,6 +4,7 @@ package dev.ferrule.support;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
@@ -262,6 +263,35 @@ public final class Lifecycle {
       case End.Failed(String reason, FerruleException failure) ->
           new PeerLostException(connection.uri(), reason, failure);
     };
+  }
+
+  /**
+   * Returns the exception for receiving when no further message can arrive: the connection has
+   * ended, or the peer has closed its senders.
+   *
+   * @param sendersClosed whether the peer has closed its senders, and all its messages were
+   *     received
+   * @return a new exception: that of {@link #exception}, unless the peer's stream has ended in
+   *     order
+   */
+  public FerruleException endOfStream(boolean sendersClosed) {
+    End now = end;
+    if (released || now == End.Closed.HERE) {
+      return exception(null);
+    }
+    if (now == End.Closed.BY_PEER) {
+      return endOfStream("the connection was closed by the peer");
+    }
+    boolean isBroken =
+        now instanceof End.Failed failed && failed.failure() instanceof ProtocolException;
+    return sendersClosed && !isBroken
+        ? endOfStream("the peer has closed its senders")
+        : exception(null);
+  }
+
+  private FerruleException endOfStream(String why) {
+    return new EndOfStreamException(
+        connection.uri(), "end of stream: all messages were received, and " + why, null);
   }
 
   private FerruleException closed(boolean byPeer, String side, @Nullable Throwable cause) {

@@ -224,6 +224,23 @@ final class ReceivedRings {
     Reference.reachabilityFence(this);
   }
 
+  /**
+   * Returns whether the peer has ended its messages. Those that it had published before may still
+   * be in the rings: look for them after this.
+   *
+   * @throws CorruptRingException if the peer has stored an invalid value
+   */
+  boolean isEnded() {
+    boolean result = first.isEnded();
+    Reference.reachabilityFence(this);
+    return result;
+  }
+
+  /** Returns whether the peer may have ended its messages. By any thread. */
+  boolean mayBeEnded() {
+    return first.mayBeEnded();
+  }
+
   /** Returns whether there may be a message. May be called while another thread receives. */
   boolean mayHaveNext() {
     if (first.lanes() != known) {

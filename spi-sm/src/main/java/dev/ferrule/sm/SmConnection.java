@@ -120,9 +120,10 @@ final class SmConnection implements Connection, Link {
     resources.endpoint().addLink(resources.id(), this, resources.peer(), peerTimeout);
   }
 
-  /** Returns whether the peer has sent a message, or has closed the connection. */
+  /** Returns whether the peer has sent a message, or has closed its senders or the connection. */
   boolean isUsedByPeer() {
-    boolean result = closedByPeer() != CloseReason.OPEN || rings.mayHaveNext();
+    boolean result =
+        closedByPeer() != CloseReason.OPEN || rings.mayHaveNext() || rings.mayBeEnded();
     Reference.reachabilityFence(this);
     return result;
   }
@@ -253,9 +254,13 @@ final class SmConnection implements Connection, Link {
     life.checkNotReleased();
   }
 
-  /** Returns the exception for using a connection that has ended. */
-  FerruleException ended() {
-    return life.exception(null);
+  /**
+   * Returns the exception for receiving when no further message arrives.
+   *
+   * @param sendersClosed whether the peer has closed its senders
+   */
+  FerruleException endOfStream(boolean sendersClosed) {
+    return life.endOfStream(sendersClosed);
   }
 
   /** Ends the connection after a protocol violation by the peer; returns the exception to throw. */

@@ -36,7 +36,8 @@ final class SmReceiver implements Receiver {
 
   private final ReceiverOwnership ownership = new ReceiverOwnership();
   private RingConsumer found; // the one that has found a message
-  private boolean claimed; // by a program that uses this receiver itself
+  private boolean claimed; // by a program that uses this receiver itself; not after the end
+  private boolean atEnd; // of the stream: no message may follow
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
   private ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
@@ -76,6 +77,9 @@ final class SmReceiver implements Receiver {
         connection.checkNotReleased();
         throw new IllegalStateException(
             "the messages of this connection go to Listener.receiver(); receive from there");
+      }
+      if (atEnd) {
+        throw afterEnd();
       }
       claimed = true;
     }
@@ -277,11 +281,12 @@ final class SmReceiver implements Receiver {
 
   private void foundNothing(MessageHandler handler, int limit) {
     connection.checkNotReleased();
-    if (connection.hasEnded()) {
+    boolean ended = rings.isEnded();
+    if (ended || connection.hasEnded()) {
       // the peer may have sent its last message between the check and its end
       rings.poll(handler, limit);
       if (rings.polled() == 0) {
-        throw connection.ended();
+        throw reachedEnd(ended);
       }
     }
     ReadinessDescriptor.foundNothing(readiness);
@@ -343,14 +348,46 @@ final class SmReceiver implements Receiver {
     if (hasNext()) {
       return true;
     }
-    if (!connection.hasEnded()) {
+    boolean ended = isEnded();
+    if (!ended && !connection.hasEnded()) {
       return false;
     }
     // the peer may have sent its last message between the check and its end
     if (hasNext()) {
       return true;
     }
-    throw connection.ended();
+    throw reachedEnd(ended);
+  }
+
+  private boolean isEnded() {
+    try {
+      return rings.isEnded();
+    } catch (CorruptRingException e) {
+      throw failCorrupt(e);
+    }
+  }
+
+  /** Returns the exception for receiving when all messages were received. */
+  private FerruleException reachedEnd(boolean ended) {
+    if (ended) {
+      atEnd = true;
+      claimed = false; // so that each later call is checked, and no other one
+    }
+    return connection.endOfStream(ended);
+  }
+
+  /** Returns the exception for receiving after the end, at which all messages were received. */
+  private FerruleException afterEnd() {
+    if (hasNext()) {
+      return failCorrupt(
+          new CorruptRingException("the sender has published a message after its last one"));
+    }
+    if (!isEnded()) {
+      connection.checkNotReleased(); // otherwise the memory may be zeros
+      return failCorrupt(
+          new CorruptRingException("the sender has withdrawn the mark of its last message"));
+    }
+    return connection.endOfStream(true);
   }
 
   private boolean hasNext() {

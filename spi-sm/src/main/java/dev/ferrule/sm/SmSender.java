@@ -33,7 +33,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   private final SmConnection connection;
   private final SingleThreadedUse use;
   private final Sender checked; // as passed to the program
-  private final @Nullable Runnable whenClosed; // null: it is closed with the connection
+  private final Runnable whenClosed;
   private final RingProducer producer;
   private final Waiter waiter;
   private final RecentMemory<SmMemoryUse> recentMemory;
@@ -56,7 +56,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /**
    * Creates a sender over a ring.
    *
-   * @param whenClosed what follows when the program has closed it; null if it cannot do so
+   * @param whenClosed what follows when the program has closed it
    */
   SmSender(
       SmConnection connection,
@@ -64,7 +64,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
       RingProducer producer,
       RingLayout layout,
       Waiter waiter,
-      @Nullable Runnable whenClosed) {
+      Runnable whenClosed) {
     super(layout.maxMessage());
     this.connection = connection;
     this.use = use;
@@ -461,6 +461,15 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     onRoom();
   }
 
+  /** Notifies the receiver that all senders are closed. By any thread. */
+  void markEnded() {
+    int asleep = producer.markEnded();
+    if (asleep != 0) {
+      wakeReceiver(asleep);
+    }
+    Reference.reachabilityFence(this);
+  }
+
   /** Notifies the receiver that the last message of all senders was published. */
   void markClosed(int reason) {
     producer.markClosed(reason);
@@ -469,7 +478,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   public void close() {
-    if (closed || whenClosed == null) {
+    if (closed) {
       return;
     }
     giveBack(regions, connection::hasEnded);

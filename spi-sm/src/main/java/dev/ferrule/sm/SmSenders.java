@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmSenders extends AbstractSenders<SmSender> {
 
+  private static final int NONE = -1;
+
   private final SmConnection connection;
   private final SharedRing peer;
   private final boolean fences;
@@ -54,10 +56,10 @@ final class SmSenders extends AbstractSenders<SmSender> {
     this.lanes = new AtomicReferenceArray<>(peer.lanes());
     RingProducer producer =
         new RingProducer(peer.layout(), peer.ring(), peer.buffer(), peer.ring(), fences);
-    this.first = sender(producer, "the sender of ", null);
+    this.first = sender(producer, "the sender of ", this::afterClose);
   }
 
-  private SmSender sender(RingProducer producer, String name, @Nullable Runnable whenClosed) {
+  private SmSender sender(RingProducer producer, String name, Runnable whenClosed) {
     SmSender sender =
         new SmSender(
             connection,
@@ -79,20 +81,33 @@ final class SmSenders extends AbstractSenders<SmSender> {
   /** Opens a sender with a lane of its own. */
   Sender open() {
     connection.checkOpen();
-    int lane = takeLane();
+    opening();
+    int lane = NONE;
     boolean done = false;
     try {
+      lane = takeLane();
+      int own = lane;
       SmSender sender =
-          sender(producer(lane), "sender " + (lane + 2) + " of ", () -> giveBack(lane));
+          sender(producer(lane), "sender " + (lane + 2) + " of ", () -> giveBack(own));
       lanes.set(lane, sender);
       connection.checkOpen(); // otherwise it may have been closed without this one's being woken
       done = true;
       return sender.checked();
     } finally {
       if (!done) {
-        lanes.set(lane, null);
-        giveLaneBack(lane);
+        if (lane != NONE) {
+          lanes.set(lane, null);
+          giveLaneBack(lane);
+        }
+        afterClose();
       }
+    }
+  }
+
+  /** Ends the messages if the last sender is closed. */
+  private void afterClose() {
+    if (closedLast() && !connection.hasEnded()) {
+      first.markEnded();
     }
   }
 
@@ -133,12 +148,15 @@ final class SmSenders extends AbstractSenders<SmSender> {
   }
 
   /** Takes a lane back from its sender, which is closed and has nothing staged or claimed. */
-  private synchronized void giveBack(int lane) {
-    SmSender sender = lanes.getAndSet(lane, null);
-    if (sender != null) {
-      countClosed(sender);
+  private void giveBack(int lane) {
+    synchronized (this) {
+      SmSender sender = lanes.getAndSet(lane, null);
+      if (sender != null) {
+        countClosed(sender);
+      }
     }
     giveLaneBack(lane);
+    afterClose();
   }
 
   private void giveLaneBack(int lane) {

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
@@ -62,7 +63,7 @@ class CloseUnderFireTest {
             while (true) {
               step.run();
             }
-          } catch (ConnectionClosedException e) {
+          } catch (ConnectionClosedException | EndOfStreamException e) {
             // by the other side or this
           } catch (Throwable e) {
             synchronized (wrong) {

@@ -193,7 +193,7 @@ class SmProviderTest {
           });
           connecting.join().close();
           assertThatThrownBy(() -> server.receiver().receive())
-              .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
+              .isInstanceOf(dev.ferrule.EndOfStreamException.class);
         }
       }
       while (logged.all().size() < 3) { // the last callback may run when the connection is closed

@@ -2,13 +2,10 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
-import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.tools.stream.StreamReceiver;
 import dev.ferrule.tools.support.Arrivals;
@@ -135,16 +132,6 @@ final class ListenCommand implements Callable<Integer> {
       new StreamReceiver(connection).receive(output.get());
     } finally {
       output.release(); // standard output stays open for the next stream
-    }
-    awaitClose(connection);
-  }
-
-  /** Lets the sender close first, which it does when it has received the confirmation. */
-  private static void awaitClose(Connection connection) {
-    try {
-      connection.receiver().receive(Duration.ofSeconds(2)).close();
-    } catch (ConnectionClosedException | OperationTimeoutException | PeerLostException e) {
-      // the stream is complete, however the connection ends
     }
   }
 }

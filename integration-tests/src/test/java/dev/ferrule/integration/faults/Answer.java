@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 record Answer(List<String> words, @Nullable String exception) {
 
   private static final String FAILURES =
-      "(?s)(ResourceExhausted|ConnectionRefused|OperationTimeout|PeerLost|ConnectionClosed|Protocol"
-          + "|Ferrule|ProviderUnavailable)Exception: .{10,}";
+      "(?s)(ResourceExhausted|ConnectionRefused|OperationTimeout|PeerLost|ConnectionClosed|EndOfStream"
+          + "|Protocol|Ferrule|ProviderUnavailable)Exception: .{10,}";
 
   static Answer of(String text) {
     int end = text.indexOf(" !");
@@ -42,6 +42,16 @@ record Answer(List<String> words, @Nullable String exception) {
       expectFailure();
     } else if (exception != null && (link.end == null || !isException(link.end))) {
       throw new AssertionError("expected " + link.end + ", not " + exception);
+    }
+  }
+
+  /** A call that receives may observe that the other side has ended its messages. */
+  void expectEndOfStreamOrNothing(Link link, int side) {
+    String end = link.endOfStream(side);
+    if (link.mayEnd) {
+      expectFailure();
+    } else if (exception != null && (end == null || !isException(end))) {
+      throw new AssertionError("expected " + end + ", not " + exception);
     }
   }
 

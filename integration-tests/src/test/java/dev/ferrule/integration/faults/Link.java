@@ -24,6 +24,7 @@ final class Link {
   /** What one side sends to the other. */
   static final class Direction {
     final List<Queue> queues = new ArrayList<>(List.of(new Queue()));
+    boolean ended; // by the close of all senders
     int held;
     int behind; // received while another one was held, for whose room a ring over RDMA waits
 
@@ -40,6 +41,11 @@ final class Link {
       return held
           + behind
           + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
+    }
+
+    /** Returns whether the next message that is sent is the next one that is received. */
+    boolean mayBeFirst() {
+      return !ended && inFlight() == 0;
     }
 
     /**
@@ -79,6 +85,15 @@ final class Link {
 
   boolean isOver() {
     return !open[0] && !open[1];
+  }
+
+  /**
+   * Returns the exception that calls which receive throw at one side when it has received all
+   * messages; null if more may follow.
+   */
+  @Nullable String endOfStream(int side) {
+    boolean isClosed = "ConnectionClosedException".equals(end);
+    return from[1 - side].ended || isClosed ? "EndOfStreamException" : end;
   }
 
   /** Ends one side; the other one, if it is open, observes an exception. */

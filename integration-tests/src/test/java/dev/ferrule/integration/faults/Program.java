@@ -30,6 +30,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -204,6 +206,8 @@ public final class Program {
         end.sender(words[2]).close();
         end.senders.set(Integer.parseInt(words[2]), null);
       }
+      case "end" -> endMessages(end);
+      case "awaitEnd" -> awaitEnd(end.connection);
       case "send" -> send(end, words);
       case "flush" -> end.sender(words[2]).flush();
       case "await" -> {
@@ -235,6 +239,32 @@ public final class Program {
       case "expose", "unexpose", "inspect", "attach", "access" -> end.rma.perform(words, this::say);
       default -> throw new IllegalArgumentException(words[0]);
     }
+  }
+
+  /** Closes all senders; then none can send, and no other one can be opened. */
+  private static void endMessages(End end) {
+    for (Sender sender : end.senders) {
+      if (sender != null) {
+        sender.close();
+      }
+    }
+    expectRefused(() -> end.connection.sender().tryClaim(0));
+    expectRefused(end.connection::newSender);
+  }
+
+  private static void awaitEnd(Connection connection) {
+    CompletableFuture<Connection> ended = new CompletableFuture<>();
+    connection.onClose(ended::complete);
+    ended.orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).join();
+  }
+
+  private static void expectRefused(Runnable call) {
+    try {
+      call.run();
+    } catch (IllegalStateException e) {
+      return;
+    }
+    throw new AssertionError("possible after the end");
   }
 
   private void say(String word) {

@@ -52,7 +52,7 @@ final class RemoteMemorySteps {
       unexpose(link, piece);
     } else if (kind == 3 && exact && piece.attached) {
       unexposeDuringAccess(link, piece);
-    } else if (kind == 4 && exact && link.from[1 - piece.owner].inFlight() == 0) {
+    } else if (kind == 4 && exact && link.from[1 - piece.owner].mayBeFirst()) {
       writeAndSend(link, piece);
     } else if (link.open[1 - piece.owner]) {
       access(link, piece, failing);

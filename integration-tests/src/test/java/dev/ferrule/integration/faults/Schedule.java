@@ -138,8 +138,10 @@ final class Schedule {
       awaitLast(link, side);
     } else if (kind < 90) {
       close(link, side);
-    } else if (kind < 92) {
+    } else if (kind < 91) {
       closeToWaiting(link, side);
+    } else if (kind < 92) {
+      endMessages(link, side);
     } else if (kind < 96) {
       withFaults(side);
     } else if (kind < 97) {
@@ -182,7 +184,7 @@ final class Schedule {
       links.add(link);
     } else if (!link.isOver()) {
       // the side that has a connection observes the end of the other, and closes
-      expectEnd(link, link.open[0] ? 0 : 1, "");
+      expectEnd(link, link.open[0] ? 0 : 1);
     }
   }
 
@@ -195,7 +197,7 @@ final class Schedule {
     }
     Link other = new Link(name, link.variant);
     other.open[0] = false;
-    expectEnd(other, SERVER, "");
+    expectEnd(other, SERVER);
     return accept(link);
   }
 
@@ -221,6 +223,9 @@ final class Schedule {
 
   private void send(Link link, int side) {
     Link.Direction direction = link.from[side];
+    if (direction.ended) {
+      return;
+    }
     int count = Math.min(1 + random.nextInt(4), link.variant.inFlight() - direction.inFlight());
     if (count > 0) {
       int index = openSender(link, side);
@@ -243,7 +248,7 @@ final class Schedule {
     Link.Direction direction = link.from[side];
     boolean moves = environment.returnsRoomAtOnce() || direction.inFlight() == direction.sent();
     int most = link.variant.inFlight() - direction.inFlight();
-    if (!link.isOpen() || link.mayEnd || most <= 0 || !moves) {
+    if (!link.isOpen() || link.mayEnd || direction.ended || most <= 0 || !moves) {
       return;
     }
     int count = many ? STREAM : Math.min(most, 1 + random.nextInt(3));
@@ -261,6 +266,9 @@ final class Schedule {
   }
 
   private void fill(Link link, int side) {
+    if (link.from[side].ended) {
+      return;
+    }
     int index = openSender(link, side);
     String place = place(link, index);
     if (place.endsWith(":0")) {
@@ -284,7 +292,7 @@ final class Schedule {
     int count = link.from[1 - side].sent();
     if (count > 0) {
       Answer answer = programs.step(side, "wait %s %d".formatted(link.name, count));
-      answer.expectEndOrNothing(link);
+      answer.expectEndOfStreamOrNothing(link, side);
       expectMessages(link, side, answer);
     }
   }
@@ -335,7 +343,7 @@ final class Schedule {
 
   private void receive(Link link, int side) {
     if (!link.isOpen() && random.nextBoolean()) {
-      expectEnd(link, side, link.end == null ? "" : link.end);
+      expectEnd(link, side);
       return;
     }
     Link.Direction direction = link.from[1 - side];
@@ -356,7 +364,7 @@ final class Schedule {
       int taken = take ? answer.words().size() : 0;
       boolean exhausted = isExhausted(link, side, taken, answer);
       if (!exhausted) {
-        answer.expectEndOrNothing(link);
+        answer.expectEndOfStreamOrNothing(link, side);
       }
       expectMessages(link, side, answer);
       if (exhausted || answer.exception() == null) {
@@ -397,7 +405,7 @@ final class Schedule {
     Answer answer = programs.step(side, "interrupt " + link.name);
     if (!answer.isException("OperationInterruptedException")
         && !isExhausted(link, side, 0, answer)) {
-      answer.expectEndOrNothing(link);
+      answer.expectEndOfStreamOrNothing(link, side);
     }
     expectMessages(link, side, answer);
   }
@@ -411,30 +419,34 @@ final class Schedule {
   }
 
   /** The messages that were sent arrive, then the end is observed, and this side is closed. */
-  private void expectEnd(Link link, int side, String end) {
+  private void expectEnd(Link link, int side) {
     programs.step(side, "free " + link.name + " all");
-    expectEnd(link, side, end, programs.step(side, waitForEnd(link)));
+    expectEnd(link, side, programs.step(side, waitForEnd(link)));
   }
 
   private static String waitForEnd(Link link) {
     return "wait %s %d".formatted(link.name, FILL * MOST_SENDERS * 2);
   }
 
-  private void expectEnd(Link link, int side, String end, Answer answer) {
+  private void expectEnd(Link link, int side, Answer answer) {
     expectMessages(link, side, answer);
     if (answer.exception() == null) {
       throw new AssertionError("the end was not observed");
     }
-    String expected = end.isEmpty() ? "(PeerLost|ConnectionClosed)Exception" : end;
+    String endOfStream = link.endOfStream(side);
     if (link.mayEnd) {
       answer.expectFailure();
     } else {
-      answer.expectException(expected);
+      answer.expectException(endOfStream == null ? "(PeerLost|EndOfStream)Exception" : endOfStream);
     }
     if (link.from[1 - side].sent() > 0 && !link.mayEnd) {
       throw new AssertionError("messages were lost: " + link.from[1 - side].sent());
     }
-    memory.expectEnded(link, side, expected);
+    if (link.from[1 - side].ended) { // the end of the messages precedes that of the connection
+      programs.step(side, "awaitEnd " + link.name).expectNothing();
+    }
+    memory.expectEnded(
+        link, side, link.end == null ? "(PeerLost|ConnectionClosed)Exception" : link.end);
     close(link, side);
   }
 
@@ -448,7 +460,8 @@ final class Schedule {
 
   private void newSender(Link link, int side) {
     List<Link.Queue> queues = link.from[side].queues;
-    if (queues.stream().filter(queue -> queue.open).count() < MOST_SENDERS) {
+    if (!link.from[side].ended
+        && queues.stream().filter(queue -> queue.open).count() < MOST_SENDERS) {
       Answer answer = programs.step(side, "newSender " + link.name);
       if (failing) {
         answer.expectFailure();
@@ -471,6 +484,9 @@ final class Schedule {
   }
 
   private void closeSender(Link link, int side) {
+    if (link.from[side].ended) {
+      return;
+    }
     int index = openSender(link, side);
     Link.Queue queue = link.from[side].queues.get(index);
     if (index > 0 && queue.staged.isEmpty()) {
@@ -479,7 +495,37 @@ final class Schedule {
     }
   }
 
+  /** Closes all senders of a side, which sends what is staged; the connection stays open. */
+  private void endMessages(Link link, int side) {
+    Link.Direction direction = link.from[side];
+    if (!link.isOpen() || link.mayEnd || direction.ended) {
+      return;
+    }
+    boolean waits = random.nextBoolean();
+    if (waits) {
+      free(link, 1 - side, "all");
+      programs.begin(1 - side, waitForEnd(link));
+    }
+    programs.step(side, "end " + link.name).expectNothing();
+    direction.queues.forEach(queue -> {
+      queue.publish();
+      queue.open = false;
+    });
+    direction.ended = true;
+    if (waits) {
+      Answer answer = programs.answer(1 - side, waitForEnd(link));
+      expectMessages(link, 1 - side, answer);
+      answer.expectException("EndOfStreamException");
+      if (direction.sent() > 0) {
+        throw new AssertionError("messages were lost: " + direction.sent());
+      }
+    }
+  }
+
   private void awaitLast(Link link, int side) {
+    if (link.from[side].ended) {
+      return;
+    }
     flush(link, side);
     programs.step(side, "await " + link.name).expectEndOrNothing(link);
   }
@@ -502,7 +548,7 @@ final class Schedule {
     send(link, side);
     close(link, side);
     Answer answer = programs.answer(1 - side, waitForEnd(link));
-    expectEnd(link, 1 - side, "ConnectionClosedException", answer);
+    expectEnd(link, 1 - side, answer);
   }
 
   private void kill(int side) {
@@ -601,12 +647,12 @@ final class Schedule {
           free(link, 1 - side, "all");
           int count = link.from[side].sent();
           Answer answer = programs.step(1 - side, "wait %s %d".formatted(link.name, count));
-          answer.expectEndOrNothing(link);
+          answer.expectEndOfStreamOrNothing(link, 1 - side);
           expectMessages(link, 1 - side, answer);
         }
         close(link, first);
       }
-      expectEnd(link, link.open[0] ? 0 : 1, link.end == null ? "" : link.end);
+      expectEnd(link, link.open[0] ? 0 : 1);
     }
   }
 }

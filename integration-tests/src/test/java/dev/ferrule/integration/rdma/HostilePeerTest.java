@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ProtocolException;
@@ -296,8 +296,45 @@ class HostilePeerTest {
       }
       peer.send(new byte[0], immediate(Immediate.GOODBYE));
       assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
-          .isInstanceOf(ConnectionClosedException.class);
+          .isInstanceOf(EndOfStreamException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RawPeer peer =
+            RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
+        Connection connection = accepting.result()) {
+      peer.send(Numbered.message(0), immediate(Immediate.MESSAGE));
+      peer.send(new byte[0], immediate(Immediate.END));
+      try (ReceiveRegion first = connection.receiver().receive(Task.PATIENCE)) {
+        Numbered.check(first, 0);
+      }
+      assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+          .isInstanceOf(EndOfStreamException.class);
+      peer.send(new byte[0], immediate(Immediate.GRANT));
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+
+      peer.send(new byte[0], immediate(message ? Immediate.MESSAGE : Immediate.END));
+
+      String part = message ? "after the end of its messages" : "the end of its messages twice";
+      Task.await("the violation is found", () -> findsViolation(connection, part));
+      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  private static boolean findsViolation(Connection connection, String part) {
+    try {
+      connection.receiver().tryReceive();
+      throw new AssertionError("there is a message or more to come");
+    } catch (EndOfStreamException e) {
+      return false;
+    } catch (ProtocolException e) {
+      assertThat(e).hasMessageContaining(part);
+      return true;
     }
   }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ProtocolException;
@@ -373,7 +373,8 @@ class HostileRingPeerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {Acknowledgment.ACK, Acknowledgment.WANT, Acknowledgment.GOODBYE})
+  @ValueSource(
+      ints = {Acknowledgment.ACK, Acknowledgment.WANT, Acknowledgment.END, Acknowledgment.GOODBYE})
   void anAcknowledgmentThatGoesBackwardsIsAProtocolError(int type) {
     wrongIs(
         2,
@@ -384,6 +385,46 @@ class HostileRingPeerTest {
         0,
         "the peer acknowledged 1 messages, fewer than the 2 before");
     wrongIs(0, peer -> peer.control(type, 0, -1, 0), 0, "the peer acknowledged -1 messages");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      peer.write(Numbered.message(0));
+      peer.control(Acknowledgment.END, 0, 0, 0);
+      try (ReceiveRegion first = connection.receiver().receive(Task.PATIENCE)) {
+        Numbered.check(first, 0);
+      }
+      assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+          .isInstanceOf(EndOfStreamException.class);
+      peer.control(Acknowledgment.WANT, 0, 0, 0);
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+
+      if (message) {
+        peer.write(Numbered.message(1));
+      } else {
+        peer.control(Acknowledgment.END, 0, 0, 0);
+      }
+
+      String part = message ? "after the end of its messages" : "the end of its messages twice";
+      Task.await("the violation is found", () -> findsViolation(connection, part));
+      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  private static boolean findsViolation(Connection connection, String part) {
+    try {
+      connection.receiver().tryReceive();
+      throw new AssertionError("there is a message or more to come");
+    } catch (EndOfStreamException e) {
+      return false;
+    } catch (ProtocolException e) {
+      assertThat(e).hasMessageContaining(part);
+      return true;
+    }
   }
 
   @ParameterizedTest
@@ -399,7 +440,7 @@ class HostileRingPeerTest {
   @Test
   void aControlMessageOfAnUnknownTypeIsAProtocolError() {
     wrongIs(0, peer -> peer.control(0, 0, 0, 0), 0, "control message", "unknown type");
-    wrongIs(0, peer -> peer.control(4, 0, 0, 0), 0, "control message", "unknown type");
+    wrongIs(0, peer -> peer.control(5, 0, 0, 0), 0, "control message", "unknown type");
     wrongIs(0, peer -> peer.control(Acknowledgment.WANT | 1 << 16, 0, 0, 0), 0, "unknown type");
   }
 
@@ -492,7 +533,7 @@ class HostileRingPeerTest {
           .isEqualTo(bytesOfControl(Acknowledgment.ACK, 300, 1, 48));
       peer.control(Acknowledgment.GOODBYE, 0, 0, 0);
       assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
-          .isInstanceOf(ConnectionClosedException.class);
+          .isInstanceOf(EndOfStreamException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     }
   }

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
@@ -176,7 +177,7 @@ class ManyConnectionsTest {
         try (Connection server = listener.accept(PATIENCE)) {
           sending.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
           assertThatThrownBy(() -> connecting.get().receiver().receive(PATIENCE))
-              .isInstanceOf(ConnectionClosedException.class);
+              .isInstanceOf(EndOfStreamException.class);
           assertThat(server.state()).isNotEqualTo(ConnectionState.OPEN);
         }
         connecting.get().close();

@@ -4,6 +4,7 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
@@ -109,7 +110,7 @@ public final class Peer {
         default -> throw new IllegalArgumentException(job);
       }
     } catch (FerruleException e) {
-      if (!(e instanceof ConnectionClosedException)) {
+      if (!(e instanceof ConnectionClosedException || e instanceof EndOfStreamException)) {
         System.err.println("peer: " + job + " ended: " + e); // the test may not see the reason
       }
       say(job + " ended: " + e.getClass().getSimpleName());
@@ -164,7 +165,7 @@ public final class Peer {
           count++;
         }
       }
-    } catch (ConnectionClosedException e) {
+    } catch (EndOfStreamException e) {
       say("counted " + count);
       connection.close();
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
@@ -204,8 +204,7 @@ abstract class PeerFaults {
           }
         }
         assertThatThrownBy(() -> receiver.receiver().receive())
-            .isInstanceOfSatisfying(
-                ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+            .isInstanceOf(EndOfStreamException.class);
         assertThat(receiver.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
       }
 

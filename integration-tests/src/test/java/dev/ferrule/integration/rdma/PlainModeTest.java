@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
@@ -64,8 +64,7 @@ class PlainModeTest {
         exchange(connection, peer);
         peer.disconnect();
         assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
-            .isInstanceOfSatisfying(
-                ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+            .isInstanceOf(EndOfStreamException.class);
       }
     }
   }

@@ -9,6 +9,7 @@ import dev.ferrule.contract.ClaimContract;
 import dev.ferrule.contract.CloseContract;
 import dev.ferrule.contract.ConnectContract;
 import dev.ferrule.contract.CountersContract;
+import dev.ferrule.contract.EndOfStreamContract;
 import dev.ferrule.contract.FlightRecorderContract;
 import dev.ferrule.contract.LeakContract;
 import dev.ferrule.contract.NewSenderContract;
@@ -101,6 +102,13 @@ abstract class RdmaContracts extends RdmaMessagingContracts {
   @Nested
   class Leak extends LeakContract {
     Leak() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class EndOfStream extends EndOfStreamContract {
+    EndOfStream() {
       super(underTest());
     }
   }

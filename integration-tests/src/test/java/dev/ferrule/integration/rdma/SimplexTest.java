@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
@@ -124,9 +125,27 @@ class SimplexTest {
       receive(pair.server(), 100);
       closing.result();
       assertThatThrownBy(() -> pair.server().receiver().receive(Task.PATIENCE))
-          .isInstanceOfSatisfying(
-              ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+          .isInstanceOf(EndOfStreamException.class);
       assertThat(pair.server().state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+
+  @Test
+  void theEndIsReportedWhileTheConnectionStaysOpen() {
+    try (Wires.Pair pair = Wires.pair("magicring" + SIMPLEX)) {
+      Task<Void> sending =
+          Task.start(() -> {
+            for (int i = 0; i < 100; i++) {
+              Numbered.send(pair.client().sender(), i);
+            }
+            pair.client().sender().close();
+            return null;
+          });
+      receive(pair.server(), 100);
+      sending.result();
+      assertThatThrownBy(() -> pair.server().receiver().receive(Task.PATIENCE))
+          .isInstanceOf(EndOfStreamException.class);
+      assertThat(pair.server().state()).isEqualTo(ConnectionState.OPEN);
     }
   }
 

@@ -166,7 +166,7 @@ class TwoHostsTest {
     try (Connection connection = Wires.connect(address, Peer.ECHO)) {
       echo(connection, 200);
     }
-    assertThat(other.line()).isEqualTo("echo ended: ConnectionClosedException");
+    assertThat(other.line()).isEqualTo("echo ended: EndOfStreamException");
     try (Connection connection = Wires.connect(address, Peer.COUNT)) {
       for (int i = 0; i < 200; i++) {
         Numbered.send(connection.sender(), i);
@@ -182,7 +182,7 @@ class TwoHostsTest {
     try (Connection connection = Wires.connect(address, Peer.BOARD)) {
       writeAndReadBack(connection, Peer.BOARD_SIZE);
     }
-    assertThat(other.line()).isEqualTo("board ended: ConnectionClosedException");
+    assertThat(other.line()).isEqualTo("board ended: EndOfStreamException");
   }
 
   private static void writeAndReadBack(Connection connection, int size) {
@@ -220,11 +220,11 @@ class TwoHostsTest {
       try (Connection access = Wires.connect(address, Peer.BOARD)) {
         writeAndReadBack(access, ONE_PACKET);
       }
-      assertThat(other.line()).isEqualTo("board ended: ConnectionClosedException");
+      assertThat(other.line()).isEqualTo("board ended: EndOfStreamException");
     } finally {
       Commands.run("tc", "qdisc", "del", "dev", "eth0", "root");
     }
-    assertThat(other.line()).isEqualTo("echo ended: ConnectionClosedException");
+    assertThat(other.line()).isEqualTo("echo ended: EndOfStreamException");
   }
 
   @Test

@@ -117,7 +117,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   }
 
   @Override
-  public boolean hasEnded() {
+  public boolean isAtEnd() {
     return listener.isClosed();
   }
 

@@ -148,9 +148,9 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     tick.startProbing();
   }
 
-  /** Returns whether a message of the peer has been polled. */
+  /** Returns whether a message of the peer, or the end of its messages, has been polled. */
   boolean hasReceived() {
-    return channel.messages().messagesArrived() > 0;
+    return channel.messages().messagesArrived() > 0 || channel.isEnded();
   }
 
   /**
@@ -231,14 +231,19 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     life.checkNotReleased();
   }
 
-  @Override
-  public boolean hasEnded() {
+  /** Returns whether the connection has ended, for any reason. */
+  boolean hasEnded() {
     return life.hasEnded();
   }
 
   @Override
+  public boolean isAtEnd() {
+    return life.hasEnded() || channel.isEnded();
+  }
+
+  @Override
   public FerruleException end() {
-    return life.exception(null);
+    return life.endOfStream(channel.isEnded());
   }
 
   @Override

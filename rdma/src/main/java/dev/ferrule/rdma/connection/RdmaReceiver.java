@@ -45,7 +45,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     void checkUsable();
 
     /** Returns whether no more messages will arrive. */
-    boolean hasEnded();
+    boolean isAtEnd();
 
     /** Returns the exception to throw then. */
     FerruleException end();
@@ -105,7 +105,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     withdrawRequest(); // the request before this one
     queue.arm();
     requestsMessages.set(true);
-    if (owner.hasEnded()) {
+    if (owner.isAtEnd()) {
       withdrawRequest(); // the thread that ended it may have looked before
     }
   }
@@ -232,7 +232,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
         if (handOver(handler)) {
           count++;
         }
-      } while (count < limit && !owner.hasEnded() && hasNext());
+      } while (count < limit && hasNext());
     } finally {
       polling = false;
       leave();
@@ -324,7 +324,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (hasNext()) {
       return true;
     }
-    if (!owner.hasEnded()) {
+    if (!owner.isAtEnd()) {
       owner.serveStarvingPeer();
       return false;
     }
@@ -333,6 +333,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (findNext()) {
       return true;
     }
+    withdrawRequest(); // of the readiness, as nothing will arrive
     throw owner.end();
   }
 

@@ -38,7 +38,7 @@ final class RdmaSender extends AbstractSender {
   private final CompletionCondition completionCondition = new CompletionCondition();
   private final SingleThreadedUse use;
   private final Sender checked;
-  private final @Nullable Consumer<RdmaSender> whenClosed; // null: it is closed with the connection
+  private final Consumer<RdmaSender> whenClosed;
 
   private final List<RdmaSendRegion> regions = new ArrayList<>();
   private RdmaSendRegion[] idle = {}; // a stack: the last used region is the warmest in the cache
@@ -63,7 +63,7 @@ final class RdmaSender extends AbstractSender {
    *
    * @param name the beginning of its name in exceptions, as in "the sender of "
    * @param unacked the maximum number of unacknowledged messages
-   * @param whenClosed called when the program has closed it; null if it cannot do so
+   * @param whenClosed called when the program has closed it
    */
   RdmaSender(
       RdmaConnection connection,
@@ -73,7 +73,7 @@ final class RdmaSender extends AbstractSender {
       int maxMessage,
       int unacked,
       Waiter waiter,
-      @Nullable Consumer<RdmaSender> whenClosed) {
+      Consumer<RdmaSender> whenClosed) {
     super(maxMessage);
     this.use = new SingleThreadedUse(() -> name + connection.uri());
     this.checked = use.check(this);
@@ -449,7 +449,7 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   public void close() {
-    if (closed || whenClosed == null) {
+    if (closed) {
       return;
     }
     giveBack(regions, connection::hasEnded);

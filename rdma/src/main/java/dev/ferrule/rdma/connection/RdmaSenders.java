@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The senders of a connection, which share its send queue: the first, which is always there, and
- * those that its program opens.
+ * The senders of a connection, which share its send queue: the first, which is open from the start,
+ * and those that its program opens.
  *
  * <p><b>Threads:</b> any thread may call.
  */
@@ -32,7 +32,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   private final ResolvedOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
-  private volatile RdmaSender[] open; // with the first; written under the lock of this
+  private volatile RdmaSender[] open; // with the first, if it is; written under the lock of this
   private int opened; // in total; under the lock of this
 
   RdmaSenders(
@@ -48,11 +48,11 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     this.maxMessage = (int) Math.min(peerMaxMessage, sends.memory().byteSize());
     this.options = options;
     this.room = room;
-    this.first = create("the sender of ", null);
+    this.first = create("the sender of ", this::remove);
     this.open = new RdmaSender[] {first};
   }
 
-  private RdmaSender create(String name, @Nullable Consumer<RdmaSender> whenClosed) {
+  private RdmaSender create(String name, Consumer<RdmaSender> whenClosed) {
     RdmaSender sender =
         new RdmaSender(
             connection,
@@ -76,10 +76,26 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   /** Opens a further sender. */
   Sender open() {
     connection.life().checkOpen();
-    RdmaSender sender = add();
-    // otherwise it may have been closed without this sender's being woken
-    connection.life().checkOpen();
-    return sender.checked();
+    opening();
+    boolean done = false;
+    try {
+      RdmaSender sender = add();
+      done = true;
+      // otherwise it may have been closed without this sender's being woken
+      connection.life().checkOpen();
+      return sender.checked();
+    } finally {
+      if (!done) {
+        afterClose();
+      }
+    }
+  }
+
+  /** Ends the messages if the last sender is closed. */
+  private void afterClose() {
+    if (closedLast() && !connection.life().hasEnded()) {
+      sends.controls().sendEnd();
+    }
   }
 
   private synchronized RdmaSender add() {
@@ -98,9 +114,12 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     return sender;
   }
 
-  private synchronized void remove(RdmaSender sender) {
-    countClosed(sender);
-    open = Arrays.stream(open).filter(each -> each != sender).toArray(RdmaSender[]::new);
+  private void remove(RdmaSender sender) {
+    synchronized (this) {
+      countClosed(sender);
+      open = Arrays.stream(open).filter(each -> each != sender).toArray(RdmaSender[]::new);
+    }
+    afterClose();
   }
 
   /** Wakes the threads that wait, which check again. */

@@ -30,6 +30,7 @@ public abstract class Channel {
 
   // Findings of a poll, handled after it; written under the receive queue's lock.
   private volatile boolean goodbye;
+  private volatile boolean ended; // the peer's messages
   private volatile boolean failed;
   private CompletionStatus failure = CompletionStatus.SUCCESS;
   private int vendorError;
@@ -167,6 +168,29 @@ public abstract class Channel {
     }
   }
 
+  /**
+   * Records that the peer has announced the end of its messages. Under the receive queue's lock.
+   *
+   * @return the protocol violation, if it had done so before; null if there is none
+   */
+  protected final @Nullable String endReceived() {
+    if (ended) {
+      return "the peer announced the end of its messages twice";
+    }
+    ended = true;
+    return null;
+  }
+
+  /**
+   * Checks, when a message has arrived, that the peer had not announced the end before. Under the
+   * receive queue's lock.
+   *
+   * @return the protocol violation; null if there is none
+   */
+  protected final @Nullable String checkNotEnded() {
+    return ended ? "the peer sent a message after the end of its messages" : null;
+  }
+
   /** Records the peer's goodbye. Under the receive queue's lock. */
   protected final void goodbyeReceived() {
     sends.controls().stopReports();
@@ -216,6 +240,14 @@ public abstract class Channel {
    */
   public final MemorySegment view() {
     return view;
+  }
+
+  /**
+   * {@return whether the peer has announced the end of its messages, all of which have been polled
+   * then}
+   */
+  public final boolean isEnded() {
+    return ended;
   }
 
   /** {@return whether the goodbye of the peer has been polled} */

@@ -7,17 +7,17 @@ import dev.ferrule.verbs.SendOperation;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The control messages of a send queue: reports of free buffer space, and a goodbye; and the empty
- * WRITEs by which unsignaled requests are awaited.
+ * The control messages of a send queue: reports of free buffer space, the end of the messages, and
+ * a goodbye; and the empty WRITEs by which unsignaled requests are awaited.
  *
  * <p><b>Threads:</b> any thread may call. The state is protected by the lock of the queue.
  */
 public final class ControlMessages {
 
-  /** The work requests for reports, the goodbye and empty WRITEs. */
+  /** The work requests for reports, the end, the goodbye and empty WRITEs. */
   static final int SENDS = 8;
 
-  /** The part of them that is reserved for reports and a goodbye. */
+  /** The part of them that is reserved for reports, the end and a goodbye. */
   private static final int RESERVED_SENDS = 4;
 
   private final QueuePair queuePair;
@@ -31,6 +31,7 @@ public final class ControlMessages {
   private final SendChain chain = new SendChain(1);
   private volatile boolean reporting = true; // until a side has said goodbye
   private final AtomicLong reports = new AtomicLong();
+  private volatile boolean endOwed; // the end is to be posted; written under the lock
 
   ControlMessages(
       Channel.Parts parts,
@@ -69,6 +70,11 @@ public final class ControlMessages {
     postControl(offset, protocol.prepareReport(chain, 0, memory.all(), offset));
   }
 
+  private void postEnd() {
+    long offset = memory.controlOffset(ledger.nextControlSlot());
+    postControl(offset, protocol.prepareEnd(chain, 0, memory.all(), offset));
+  }
+
   private void postGoodbye() {
     long offset = memory.controlOffset(ledger.nextControlSlot());
     postControl(offset, protocol.prepareGoodbye(chain, 0, memory.all(), offset));
@@ -93,14 +99,32 @@ public final class ControlMessages {
    * goodbye of either side.
    */
   void sendReport() {
-    if (protocol.isReportDue()) {
+    if (endOwed || protocol.isReportDue()) {
       sendReport(false);
     }
   }
 
+  /**
+   * Announces that no further message follows: now, or as soon as the peer is known to be able to
+   * receive that. Called once, when the last message is posted. A peer without control messages
+   * does not learn it. By any thread.
+   */
+  public void sendEnd() {
+    if (!protocol.saysGoodbye()) {
+      return;
+    }
+    lock.lock();
+    try {
+      endOwed = true;
+    } finally {
+      lock.unlock();
+    }
+    sendReport(false);
+  }
+
   /** Sends a report of any unreported free buffer space. */
   void sendOwedReport() {
-    if (protocol.isReportOwed()) {
+    if (endOwed || protocol.isReportOwed()) {
       sendReport(true);
     }
   }
@@ -120,7 +144,7 @@ public final class ControlMessages {
    * it}
    */
   boolean isReportHeldUp() {
-    if (!reporting || !protocol.isReportOwed()) {
+    if (!reporting || !(endOwed || protocol.isReportOwed())) {
       return false;
     }
     lock.lock();
@@ -134,14 +158,19 @@ public final class ControlMessages {
   private void sendReport(boolean early) {
     lock.lock();
     try {
-      boolean due = early ? protocol.isReportOwed() : protocol.isReportDue();
+      boolean due = endOwed || (early ? protocol.isReportOwed() : protocol.isReportDue());
       if (due && reporting && queue.isUsable() && protocol.mayReport()) {
         if (ledger.controlsPosted() >= SENDS) {
           queue.poll();
         }
         if (ledger.controlsPosted() < SENDS) {
-          postReport();
-          reports.incrementAndGet();
+          if (endOwed) {
+            endOwed = false;
+            postEnd();
+          } else {
+            postReport();
+            reports.incrementAndGet();
+          }
         }
       }
     } finally {

@@ -105,6 +105,19 @@ public interface SendProtocol {
   int prepareReport(SendChain chain, int index, MemorySegment memory, long offset);
 
   /**
+   * Prepares the work request that announces the end of this side's messages, and reports its free
+   * buffer space as well. It is posted at once, and only once. Called only if the protocol {@link
+   * #saysGoodbye}.
+   *
+   * @param chain the chain of the request
+   * @param index the index of the request
+   * @param memory receives the bytes, if there are any
+   * @param offset the offset in the memory, as for a report
+   * @return the number of bytes
+   */
+  int prepareEnd(SendChain chain, int index, MemorySegment memory, long offset);
+
+  /**
    * Returns whether the protocol has a goodbye. Not under the lock.
    *
    * @return whether it has; if not, a peer that disconnects has closed the connection

@@ -55,7 +55,7 @@ class RdmaReceiverTest {
   void aReceiveReportsTheEnd() {
     FerruleException end =
         new ConnectionClosedException(owner.uri(), true, "the listener is closed", null);
-    when(owner.hasEnded()).thenReturn(true);
+    when(owner.isAtEnd()).thenReturn(true);
     when(owner.end()).thenReturn(end);
 
     assertThat(receiver.tryReceive()).isNull();
@@ -67,7 +67,7 @@ class RdmaReceiverTest {
   @Test
   void aReceiveReturnsAMessageThatWaitsAtTheEnd() {
     Channel waiting = TestQueues.channelWithMessage();
-    when(owner.hasEnded()).thenReturn(true);
+    when(owner.isAtEnd()).thenReturn(true);
     when(owner.next()).thenReturn(taken, waiting);
 
     try (ReceiveRegion message = receiver.receive()) {

@@ -131,7 +131,7 @@ class ReadinessRequestTest {
     when(owner.end()).thenReturn(end);
     doAnswer(
             call -> {
-              when(owner.hasEnded()).thenReturn(true);
+              when(owner.isAtEnd()).thenReturn(true);
               receiver.withdrawRequest();
               return null;
             })

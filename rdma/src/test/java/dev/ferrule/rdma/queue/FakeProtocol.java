@@ -14,6 +14,7 @@ final class FakeProtocol implements SendProtocol {
   static final int MESSAGE = 1;
   static final int REPORT = 2;
   static final int GOODBYE = 3;
+  static final int END = 4;
 
   /** Credits that need not be returned. */
   static final int UNLIMITED = Integer.MAX_VALUE;
@@ -130,6 +131,12 @@ final class FakeProtocol implements SendProtocol {
   @Override
   public boolean saysGoodbye() {
     return saysGoodbye;
+  }
+
+  @Override
+  public int prepareEnd(SendChain chain, int index, MemorySegment memory, long offset) {
+    chain.setImmediate(index, END);
+    return 0;
   }
 
   @Override

@@ -99,6 +99,12 @@ class SendQueueProtocolTest {
     }
 
     @Override
+    public int prepareEnd(SendChain chain, int index, MemorySegment memory, long offset) {
+      memory.set(ValueLayout.JAVA_LONG, offset, 44);
+      return REPORT_LENGTH;
+    }
+
+    @Override
     public int prepareGoodbye(SendChain chain, int index, MemorySegment memory, long offset) {
       memory.set(ValueLayout.JAVA_LONG, offset, 43);
       return REPORT_LENGTH;

@@ -283,6 +283,41 @@ class SendQueueTest {
   }
 
   @Test
+  void aProtocolWithoutGoodbyeAnnouncesNoEnd() {
+    protocol.saysGoodbye = false;
+    queue.controls().sendEnd();
+    queue.controls().sendOwedReport();
+    assertThat(device.sends()).isEmpty();
+  }
+
+  @Test
+  void theEndIsSentOnceAsSoonAsThePeerIsReady() {
+    protocol.mayReport = false;
+    queue.controls().sendEnd();
+    assertThat(device.sends()).isEmpty();
+    assertThat(queue.controls().isReportHeldUp()).isTrue();
+    protocol.mayReport = true;
+    queue.controls().sendOwedReport();
+    assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.END);
+    queue.controls().sendOwedReport();
+    assertThat(sendsReport()).isFalse();
+    assertThat(device.sends()).hasSize(1);
+    assertThat(queue.controls().reports()).isZero();
+  }
+
+  @Test
+  void theEndIsLeftOutAfterAGoodbye() {
+    protocol.mayReport = false;
+    queue.controls().sendEnd();
+    assertThat(queue.controls().sayGoodbye()).isTrue();
+    protocol.mayReport = true;
+    queue.controls().sendOwedReport();
+    assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
+    assertThat(device.sends()).hasSize(1);
+    assertThat(queue.controls().isReportHeldUp()).isFalse();
+  }
+
+  @Test
   void aReportIsASeparateMessage() {
     assertThat(sendsReport()).as("nothing is due").isFalse();
     protocol.reportDue = true;

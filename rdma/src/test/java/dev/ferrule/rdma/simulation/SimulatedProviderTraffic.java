@@ -2,12 +2,17 @@
 package dev.ferrule.rdma.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
@@ -21,6 +26,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +43,7 @@ public abstract class SimulatedProviderTraffic {
   private static final int FAULTS = 40;
   private static final int LONGEST = 2_000;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LASTING = Duration.ofMillis(100);
 
   /** Returns a new provider. */
   protected abstract ConnectionProvider provider(VerbsLibrary library);
@@ -65,6 +72,60 @@ public abstract class SimulatedProviderTraffic {
   @Test
   void memoryOfThePeerIsWrittenReadAndChanged() {
     onFabric(5, fabric -> {}, SimulatedProviderTraffic::accessMemory);
+  }
+
+  @Test
+  void theEndOfOneClientIsNoneOfACommonReceiver() {
+    endOneOfTwo("singleReceiver=on");
+    if (hasSharedReceives()) {
+      endOneOfTwo("singleReceiver=on&srq=on&receives=512");
+    }
+  }
+
+  private boolean hasSharedReceives() {
+    try (SimulatedFabric fabric = new SimulatedFabric(0)) {
+      return provider(fabric.library()).options().stream()
+          .anyMatch(option -> option.name().equals("srq"));
+    }
+  }
+
+  private void endOneOfTwo(String query) {
+    try (SimulatedFabric fabric = new SimulatedFabric(6)) {
+      ConnectionProvider provider = provider(fabric.library());
+      URI address = URI.create(provider.scheme() + "://127.0.0.1:0?" + query);
+      Listener listener = provider.listen(address, options());
+      Receiver common = listener.receiver();
+      List<Connection> clients = new ArrayList<>();
+      List<Connection> servers = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(
+                () -> provider.connect(listener.uri(), options()),
+                task -> Thread.ofPlatform().daemon().start(task));
+        servers.add(listener.accept(PATIENCE));
+        clients.add(connecting.join());
+      }
+      clients.get(0).sender().send(MemorySegment.ofArray(new byte[1]));
+      clients.get(0).sender().close();
+      common.receive(PATIENCE).close();
+      assertThatThrownBy(() -> common.receive(LASTING))
+          .isInstanceOf(OperationTimeoutException.class);
+      assertThat(common.poll((buffer, offset, length) -> {}, 1)).isZero();
+      clients.get(1).sender().send(MemorySegment.ofArray(new byte[2]));
+      try (ReceiveRegion message = common.receive(PATIENCE)) {
+        assertThat(message.connection()).isSameAs(servers.get(1));
+      }
+      servers.get(0).sender().send(MemorySegment.ofArray(new byte[3]));
+      assertThat(clients.get(0).receiver().receive(PATIENCE).length()).isEqualTo(3);
+
+      listener.close();
+
+      assertThatThrownBy(() -> servers.get(0).receiver().receive(PATIENCE))
+          .isInstanceOf(EndOfStreamException.class);
+      clients.forEach(Connection::close);
+      servers.forEach(Connection::close);
+      assertThat(fabric.receiverNotReady()).isZero();
+    }
   }
 
   @Test
@@ -185,6 +246,7 @@ public abstract class SimulatedProviderTraffic {
         }
       }
     }
+    sender.close(); // the end, behind all messages
   }
 
   private static void receive(Connection connection, int messages) {
@@ -200,6 +262,9 @@ public abstract class SimulatedProviderTraffic {
         }
       }
     }
+    assertThatThrownBy(() -> connection.receiver().receive(PATIENCE))
+        .isInstanceOf(EndOfStreamException.class);
+    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
   }
 
   private static void accessMemory(Connection client, Connection server) {

@@ -78,6 +78,10 @@ public final class RingChannel extends Channel {
       return "the peer sent a message of %d bytes whose immediate data says %s"
           .formatted(written, Integer.toUnsignedString(length));
     }
+    String objection = checkNotEnded();
+    if (objection != null) {
+      return objection;
+    }
     return own.arrived(length) == RingMessages.REFUSED ? own.objection() : null;
   }
 
@@ -85,10 +89,15 @@ public final class RingChannel extends Channel {
     String objection =
         switch (type) {
           case Acknowledgment.ACK -> acknowledged(messagesFreed, bytesFreed, true);
-          case Acknowledgment.WANT, Acknowledgment.GOODBYE ->
+          case Acknowledgment.WANT, Acknowledgment.END, Acknowledgment.GOODBYE ->
               acknowledged(messagesFreed, bytesFreed, false);
           default -> "a control message has an unknown type";
         };
+    if (objection == null && type == Acknowledgment.END) {
+      return ring == null
+          ? "the peer ended the messages of a simplex connection on which it only receives"
+          : endReceived();
+    }
     if (objection == null && type == Acknowledgment.GOODBYE) {
       goodbyeReceived();
     } else if (objection == null && type == Acknowledgment.WANT && ring != null) {

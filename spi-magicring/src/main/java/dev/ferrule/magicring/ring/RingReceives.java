@@ -17,8 +17,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>There is one receive for each message of the window; one for each acknowledgment of the other
  * direction that may be in flight, of which there are at most as many as the window allows (see
- * {@link RingSpace}); one for a want; one for a goodbye; and one more batch, because completed
- * receives wait until a batch of them can be posted.
+ * {@link RingSpace}); one for a want; one for the end of the peer's messages; one for a goodbye;
+ * and one more batch, because completed receives wait until a batch of them can be posted.
  *
  * <p><b>Threads:</b> {@link #postAll} is called before the connection is added to its receive
  * queue, {@link #done} under that queue's lock, and {@link #stop} by any thread. A connection is
@@ -28,7 +28,7 @@ import java.lang.foreign.MemorySegment;
 public final class RingReceives implements AutoCloseable {
 
   private static final long LINE = 64;
-  private static final int WANT_AND_GOODBYE = 2;
+  private static final int WANT_END_AND_GOODBYE = 3;
 
   /** The number of completed receives that are reposted together. */
   private static final int BATCH = 16;
@@ -64,7 +64,7 @@ public final class RingReceives implements AutoCloseable {
    * @return the number of receives
    */
   public static int countFor(int window, boolean simplex) {
-    return (simplex ? window : 2 * window) + WANT_AND_GOODBYE + BATCH;
+    return (simplex ? window : 2 * window) + WANT_END_AND_GOODBYE + BATCH;
   }
 
   /**

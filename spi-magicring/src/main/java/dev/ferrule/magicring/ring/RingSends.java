@@ -115,6 +115,11 @@ final class RingSends implements SendProtocol {
   }
 
   @Override
+  public int prepareEnd(SendChain chain, int index, MemorySegment memory, long offset) {
+    return prepare(Acknowledgment.END, memory, offset);
+  }
+
+  @Override
   public boolean saysGoodbye() {
     return true;
   }

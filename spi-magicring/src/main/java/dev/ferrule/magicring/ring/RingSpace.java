@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Acknowledgments never lack a receive.</b> Each acknowledges at least one message more than
  * the one before it, which {@link #takeAck} checks. So for each acknowledgment in flight there is a
  * distinct message that this side considers unacknowledged, and the window limits the number of
- * those. A sender that has a receive posted for each message of the window, and for a goodbye and a
- * want, needs no credits for acknowledgments. The receive of an acknowledgment must be reposted
- * before {@link #takeAck} is called: the space that the call frees may be used, freed and
+ * those. A sender that has a receive posted for each message of the window, and for a goodbye, a
+ * want and an end, needs no credits for acknowledgments. The receive of an acknowledgment must be
+ * reposted before {@link #takeAck} is called: the space that the call frees may be used, freed and
  * acknowledged before it returns.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link

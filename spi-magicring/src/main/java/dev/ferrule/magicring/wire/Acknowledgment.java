@@ -35,6 +35,9 @@ public final class Acknowledgment {
   /** The sender of this message lacks space and requests an acknowledgment of everything freed. */
   public static final int WANT = 3;
 
+  /** The sender of this message sends no further message into the ring. */
+  public static final int END = 4;
+
   /** Returned instead of a type if the bytes are not a control message. */
   public static final int NONE = 0;
 
@@ -62,7 +65,7 @@ public final class Acknowledgment {
    *
    * @param segment the target segment
    * @param offset the offset in the segment; {@value #SIZE} bytes must follow
-   * @param type {@link #ACK}, {@link #GOODBYE} or {@link #WANT}
+   * @param type {@link #ACK}, {@link #GOODBYE}, {@link #WANT} or {@link #END}
    * @param wantsTaken the total number of wants received
    * @param messagesFreed the total number of messages freed
    * @param bytesFreed the total number of bytes of the ring freed with them
@@ -85,12 +88,12 @@ public final class Acknowledgment {
    *
    * @param segment the segment that contains the control message
    * @param offset the offset in the segment; {@value #SIZE} bytes must follow
-   * @return {@link #ACK}, {@link #GOODBYE} or {@link #WANT}; {@link #NONE} if it is none of them,
-   *     or a reserved byte is not zero
+   * @return {@link #ACK}, {@link #GOODBYE}, {@link #WANT} or {@link #END}; {@link #NONE} if it is
+   *     none of them, or a reserved byte is not zero
    */
   public static int type(MemorySegment segment, long offset) {
     int type = segment.get(INT, offset + TYPE);
-    return type == ACK || type == GOODBYE || type == WANT ? type : NONE;
+    return type >= ACK && type <= END ? type : NONE;
   }
 
   /**

@@ -90,6 +90,10 @@ class MagicRingFuzzTest {
                       0,
                       3,
                       312,
+                      Acknowledgment.END,
+                      0,
+                      4,
+                      416,
                       Acknowledgment.GOODBYE,
                       0,
                       7,
@@ -129,7 +133,7 @@ class MagicRingFuzzTest {
       String objection =
           switch (Acknowledgment.type(memory, at)) {
             case Acknowledgment.ACK -> space.takeAck(freed, freedBytes);
-            case Acknowledgment.WANT, Acknowledgment.GOODBYE ->
+            case Acknowledgment.WANT, Acknowledgment.END, Acknowledgment.GOODBYE ->
                 space.takeNumbers(freed, freedBytes);
             default -> "a control message has an unknown type";
           };

@@ -9,16 +9,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests the number of receives that a connection posts, as specified in docs/magicring.md. */
 class RingReceivesTest {
 
-  /** For each message and each acknowledgment, a want, a goodbye, and a batch of 16. */
+  /** For each message and each acknowledgment, a want, the end, a goodbye, and a batch of 16. */
   @ParameterizedTest
-  @CsvSource({"1, 20", "2, 22", "16, 50", "256, 530", "4096, 8210"})
+  @CsvSource({"1, 21", "2, 23", "16, 51", "256, 531", "4096, 8211"})
   void bothDirectionsNeedReceivesForMessagesAndAcknowledgments(int window, int expected) {
     assertThat(RingReceives.countFor(window, false)).isEqualTo(expected);
   }
 
   /** A side receives either messages or acknowledgments. */
   @ParameterizedTest
-  @CsvSource({"1, 19", "2, 20", "16, 34", "256, 274", "4096, 4114"})
+  @CsvSource({"1, 20", "2, 21", "16, 35", "256, 275", "4096, 4115"})
   void oneDirectionNeedsReceivesForMessagesOrAcknowledgments(int window, int expected) {
     assertThat(RingReceives.countFor(window, true)).isEqualTo(expected);
   }

@@ -97,6 +97,12 @@ final class CreditedSends implements SendProtocol {
   }
 
   @Override
+  public int prepareEnd(SendChain chain, int index, MemorySegment memory, long offset) {
+    chain.setImmediate(index, window.immediate(Immediate.END));
+    return 0;
+  }
+
+  @Override
   public boolean saysGoodbye() {
     return !window.plain();
   }

@@ -102,11 +102,19 @@ public final class SendRecvChannel extends Channel {
         if (!window.messageReceived()) {
           return "the peer sent more messages than it had credit for";
         }
+        String objection = checkNotEnded();
+        if (objection != null) {
+          return objection;
+        }
         message(buffer, length);
       }
-      case Immediate.GRANT, Immediate.GOODBYE -> {
+      case Immediate.GRANT, Immediate.GOODBYE, Immediate.END -> {
         if (!window.controlReceived()) {
           return "the peer sent more control messages than may be in flight";
+        }
+        String objection = Immediate.type(immediate) == Immediate.END ? endReceived() : null;
+        if (objection != null) {
+          return objection;
         }
         posted(reposter.control(buffer));
         if (Immediate.type(immediate) == Immediate.GOODBYE) {

@@ -10,15 +10,18 @@ import java.util.concurrent.atomic.AtomicLong;
  * a message if it has sent fewer than the peer has granted, so a receive is posted for each message
  * that can arrive.
  *
- * <p>Control messages (grants, goodbye) need receives, too: {@value #CONTROL_RECEIVES} are reserved
- * for them. Every message reports how many control messages of the peer its sender has received. A
- * side sends a grant
+ * <p>Control messages (grants, the end, goodbye) need receives, too: {@value #CONTROL_RECEIVES} are
+ * reserved for them. Every message reports how many control messages of the peer its sender has
+ * received. A side sends a grant
  *
  * <ol>
  *   <li>if fewer than {@value #CONTROLS_AT_ONCE} control messages of its own are unreported, or
  *   <li>if {@value #CONTROLS_AT_ONCE} are, and the grant reports a control message of the peer that
  *       no message has reported before.
  * </ol>
+ *
+ * <p>The end of a side's messages is announced by a grant of another type, under the same
+ * condition.
  *
  * <p>So with a goodbye at most {@value #CONTROL_RECEIVES} are unreported, and a receive is posted
  * for each. A side that has received {@value #CONTROLS_AT_ONCE} control messages since its last

@@ -17,6 +17,12 @@ public final class Immediate {
   /** A control message: the sender has closed the connection and sends nothing more. */
   public static final int GOODBYE = 3;
 
+  /**
+   * A control message: the sender sends no further {@link #MESSAGE}. It carries these counts as
+   * well.
+   */
+  public static final int END = 4;
+
   private static final int CONTROLS_SHIFT = 16;
   private static final int TYPE_SHIFT = 28;
 

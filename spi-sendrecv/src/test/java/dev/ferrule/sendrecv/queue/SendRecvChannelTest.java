@@ -252,6 +252,65 @@ class SendRecvChannelTest {
   }
 
   @Test
+  void theEndIsAControlMessageOnceWithCreditsAndCountsAsAGrant() {
+    channel.sends().controls().sendEnd();
+    assertThat(device.lastSend().immediate()).isEqualTo(Immediate.of(Immediate.END, RECEIVES, 0));
+    assertThat(device.lastSend().length()).isZero();
+    assertThat(channel.reports()).isZero();
+    for (int round = 0; round < 3; round++) {
+      for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {
+        receiveMessage(buffer);
+        channel.free(buffer);
+      }
+    }
+    assertThat(channel.reports()).as("one fewer, as the end is not confirmed").isEqualTo(1);
+    assertThat(device.lastSend().immediate() >>> 28).isEqualTo(Immediate.GRANT);
+  }
+
+  @Test
+  void theEndWaitsUntilThePeerHasAReceiveForIt() {
+    for (int round = 0; round < 3; round++) {
+      for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {
+        receiveMessage(buffer);
+        channel.free(buffer);
+      }
+    }
+    assertThat(channel.reports()).isEqualTo(2);
+    int before = device.sends().size();
+    channel.sends().controls().sendEnd();
+    assertThat(device.sends()).as("two grants are unconfirmed").hasSize(before);
+    assertThat(channel.isReportHeldUp()).isTrue();
+
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // confirms one
+
+    assertThat(device.sends()).hasSizeGreaterThan(before);
+    assertThat(device.sends().get(before).immediate() >>> 28).isEqualTo(Immediate.END);
+  }
+
+  @Test
+  void theEndOfThePeersMessagesIsFoundBehindThemOnce() {
+    assertThat(channel.isEnded()).isFalse();
+    receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
+    receive(RECEIVES, Immediate.of(Immediate.END, RECEIVES + 1, 0));
+    assertThat(channel.isEnded()).isTrue();
+    assertThat(received()).containsExactly(0);
+    assertThat(link.told).isEmpty();
+
+    receive(RECEIVES, Immediate.of(Immediate.END, RECEIVES + 1, 0));
+    assertThat(link.told).singleElement().asString().contains("the end of its messages twice");
+  }
+
+  @Test
+  void aMessageAfterTheEndIsAViolation() {
+    receive(RECEIVES, Immediate.of(Immediate.END, RECEIVES, 0));
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0)); // is none
+    assertThat(link.told).isEmpty();
+    receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES + 1, 0));
+    assertThat(link.told).singleElement().asString().contains("after the end of its messages");
+    assertThat(received()).isEmpty();
+  }
+
+  @Test
   void noMoreGrantsAreInFlightThanThePeerHasReceivesFor() {
     for (int round = 0; round < 3; round++) {
       for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {

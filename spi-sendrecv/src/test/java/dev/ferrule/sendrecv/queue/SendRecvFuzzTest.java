@@ -62,6 +62,7 @@ class SendRecvFuzzTest {
                     Immediate.of(Immediate.MESSAGE, RECEIVES, 0),
                     Immediate.of(Immediate.GRANT, RECEIVES + 20, 0),
                     Immediate.of(Immediate.MESSAGE, RECEIVES + 40, 1),
+                    Immediate.of(Immediate.END, RECEIVES + 40, 1),
                     Immediate.of(Immediate.GOODBYE, RECEIVES + 40, 1)),
                 immediates(
                     Immediate.of(Immediate.GRANT, RECEIVES + MAX_GRANT, 4),

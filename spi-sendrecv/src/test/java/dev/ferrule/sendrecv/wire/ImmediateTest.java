@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ImmediateTest {
 
   @ParameterizedTest
-  @ValueSource(ints = {Immediate.MESSAGE, Immediate.GRANT, Immediate.GOODBYE, 0, 15})
+  @ValueSource(ints = {Immediate.MESSAGE, Immediate.GRANT, Immediate.GOODBYE, Immediate.END, 0, 15})
   void theTypeSurvivesARoundTripWithAnyCounts(int type) {
     assertThat(Immediate.type(Immediate.of(type, 0, 0))).isEqualTo(type);
     assertThat(Immediate.type(Immediate.of(type, 0xffff, 0xff))).isEqualTo(type);

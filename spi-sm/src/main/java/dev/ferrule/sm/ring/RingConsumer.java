@@ -142,6 +142,31 @@ public final class RingConsumer extends RecordReader {
     return (long) LONG.getAcquire(ALL, ring + RingLayout.SENDER_LANES);
   }
 
+  /** {@return whether the sender's mark of its last message is not 0, possibly invalid} */
+  public boolean mayBeEnded() {
+    return endMark() != 0;
+  }
+
+  private int endMark() {
+    return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_ENDED);
+  }
+
+  /**
+   * {@return whether the sender has published its last message, in the first ring and all lanes}
+   *
+   * @throws CorruptRingException if the sender has stored an invalid value
+   */
+  public boolean isEnded() {
+    int value = endMark();
+    if ((value & ~1) != 0) {
+      throw new CorruptRingException(
+          "the sender's mark of its last message is 0x"
+              + Integer.toHexString(value)
+              + ", neither 0 nor 1");
+    }
+    return value == 1;
+  }
+
   /**
    * {@return the sender's reason for closing the connection, as passed to {@link
    * RingProducer#markClosed} after its last message; 0 if it has not closed it}

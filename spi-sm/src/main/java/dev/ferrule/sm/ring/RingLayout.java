@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * <pre>
  * ring    0     descriptor: magic, version, flags, sizes, generations   written once, by the receiver
- *         256   sender's line: asleep, closed, lanes                    written by the sender
+ *         256   sender's line: asleep, closed, lanes, ended             written by the sender
  *         512   receiver's line: consumed, held                         written by the receiver
  *         768   receiver's second line: asleep                          written by the receiver
  *         4096  release ring: a 4-byte entry for each freed run         written by the receiver
@@ -83,6 +83,12 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
 
   /** Offset in the first ring: a bit for each lane in which the peer has begun to send; 8 bytes. */
   public static final long SENDER_LANES = 256 + 8;
+
+  /**
+   * Offset in the first ring: 1 when all of the sender's lanes and its first ring have no further
+   * message, while the connection may stay open; else 0; 4 bytes.
+   */
+  public static final long SENDER_ENDED = 256 + 16;
 
   /** Offset in the ring: the total bytes of records that the receiver has consumed; 8 bytes. */
   static final long CONSUMED = 512;

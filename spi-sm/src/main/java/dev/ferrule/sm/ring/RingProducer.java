@@ -348,6 +348,17 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
+   * Notifies the receiver that the last message of the first ring and of all lanes was published,
+   * while the connection stays open.
+   *
+   * @return the flag of a sleeping receiver, as {@link #publish}; 0 if it is awake
+   */
+  public int markEnded() {
+    INT.setRelease(ALL, flagRing + RingLayout.SENDER_ENDED, 1);
+    return wake();
+  }
+
+  /**
    * Notifies the receiver that the last message of all lanes was published.
    *
    * @param reason why the connection ends; not 0

@@ -3,6 +3,7 @@ package dev.ferrule.sm.process;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ResourceExhaustedException;
@@ -49,7 +50,7 @@ final class LimitedPeer {
     while (true) {
       try (Connection connection = listener.accept()) {
         connection.receiver().receive();
-      } catch (ResourceExhaustedException | ConnectionClosedException e) {
+      } catch (ResourceExhaustedException | ConnectionClosedException | EndOfStreamException e) {
         continue; // the client receives the reason, or has caused it
       } catch (Throwable e) {
         Peer.say("unexpected: " + e);

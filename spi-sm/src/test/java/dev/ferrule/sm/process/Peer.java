@@ -4,6 +4,7 @@ package dev.ferrule.sm.process;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
@@ -40,6 +41,7 @@ public final class Peer {
       case "connect" -> connect(URI.create(arguments[1]));
       case "hear" -> hear(URI.create(arguments[1]));
       case "send" -> send(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
+      case "end" -> end(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "batch" -> batch(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "exit" -> exit(URI.create(arguments[1]));
       case "expose" -> expose(URI.create(arguments[1]), Long.parseLong(arguments[2]));
@@ -73,7 +75,7 @@ public final class Peer {
           }
         }
       }
-    } catch (ConnectionClosedException e) {
+    } catch (ConnectionClosedException | EndOfStreamException e) {
       say("closed");
     }
   }
@@ -116,6 +118,17 @@ public final class Peer {
     System.in.read();
   }
 
+  /** Connects, sends numbered messages, and ends them; the connection stays open. */
+  private static void end(URI address, int count) throws IOException {
+    Connection connection = Ferrule.connect(address);
+    for (int i = 0; i < count; i++) {
+      connection.sender().send(MemorySegment.ofArray(new int[] {i}));
+    }
+    connection.sender().close();
+    say("ended");
+    System.in.read();
+  }
+
   /** Connects, sends numbered messages, and then leaves as many more staged. */
   private static void batch(URI address, int count) throws IOException {
     Connection connection = Ferrule.connect(address);
@@ -154,7 +167,7 @@ public final class Peer {
         }
         connection.sender().send(MemorySegment.ofArray(new long[] {sum}));
       }
-    } catch (ConnectionClosedException e) {
+    } catch (ConnectionClosedException | EndOfStreamException e) {
       say("closed");
     }
   }
@@ -174,7 +187,7 @@ public final class Peer {
       while (true) {
         connection.rma().await(connection.rma().write(local, 0, remote, 0, remote.length()));
       }
-    } catch (ConnectionClosedException e) {
+    } catch (ConnectionClosedException | EndOfStreamException e) {
       say("closed");
     }
   }

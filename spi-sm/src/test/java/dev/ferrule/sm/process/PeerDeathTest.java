@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
@@ -106,6 +107,49 @@ class PeerDeathTest extends ProcessTest {
     }
   }
 
+  /** Whether the program receives before or after the death. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReportTheEndOfTheMessagesOfAPeerThatDiesAfterIt(boolean receivesBefore)
+      throws Exception {
+    int count = 100;
+    try (Listener listener = Ferrule.listen(URI.create(address()));
+        OtherProcess other =
+            OtherProcess.start("end", listener.uri().toString(), String.valueOf(count));
+        Connection connection = listener.accept()) {
+      assertThat(other.line()).isEqualTo("ended");
+      if (receivesBefore) {
+        receiveToTheEnd(connection, count);
+      }
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+      CompletableFuture<Connection> ended = new CompletableFuture<>();
+      connection.onClose(ended::complete);
+      other.kill();
+      ended.get(90, TimeUnit.SECONDS);
+
+      receiveToTheEnd(connection, receivesBefore ? 0 : count);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+      assertThat(connection.failure()).isInstanceOf(PeerLostException.class);
+      assertThatThrownBy(() -> connection.sender().claim(1)).isInstanceOf(PeerLostException.class);
+    }
+  }
+
+  private static void receiveToTheEnd(Connection connection, int count) {
+    for (int i = 0; i < count; i++) {
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+      }
+    }
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> connection.receiver().receive())
+          .isInstanceOf(EndOfStreamException.class);
+      assertThatThrownBy(() -> connection.receiver().tryReceive())
+          .isInstanceOf(EndOfStreamException.class);
+      assertThatThrownBy(() -> connection.receiver().poll((buffer, offset, length) -> {}, 1))
+          .isInstanceOf(EndOfStreamException.class);
+    }
+  }
+
   @Test
   void shouldLetEveryOtherProducerGoOnWhenOneDiesInTheMiddleOfASend() throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()));
@@ -172,7 +216,7 @@ class PeerDeathTest extends ProcessTest {
     try (Listener listener = Ferrule.listen(URI.create(address()));
         OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {
       listener.accept().close();
-      assertThat(other.line()).contains("ConnectionClosedException", "closed by the peer");
+      assertThat(other.line()).contains("EndOfStreamException", "closed by the peer");
     }
     try (Listener listener = Ferrule.listen(URI.create(address()), impatient);
         OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {

@@ -4,6 +4,7 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
@@ -80,7 +81,7 @@ final class Session implements AutoCloseable {
   private @Nullable Round nextRound() {
     try (ReceiveRegion message = receiver.receive()) {
       return Round.read(message);
-    } catch (ConnectionClosedException e) {
+    } catch (EndOfStreamException | ConnectionClosedException e) {
       return null; // between two rounds this is a regular end
     }
   }

@@ -2,7 +2,8 @@
 package dev.ferrule.tools.stream;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
@@ -40,15 +41,11 @@ public final class StreamReceiver {
    */
   public long receive(WritableByteChannel sink) {
     try {
-      while (receivePiece(sink)) {
-        // next message
+      while (true) {
+        receivePiece(sink);
       }
-    } catch (ConnectionClosedException e) {
-      throw new ToolException(
-          ExitCode.CONNECTION_LOST,
-          "%s: incomplete stream: the sender closed the connection after %s bytes"
-              .formatted(connection.uri(), received),
-          e);
+    } catch (EndOfStreamException e) {
+      checkComplete(e);
     }
     MemorySegment confirmation = MemorySegment.ofArray(new byte[Long.BYTES]);
     confirmation.set(TOTAL, 0, received);
@@ -56,11 +53,19 @@ public final class StreamReceiver {
     return received;
   }
 
-  private boolean receivePiece(WritableByteChannel sink) {
+  /** A sender that has sent all waits for the confirmation, and keeps the connection open. */
+  private void checkComplete(EndOfStreamException end) {
+    if (connection.state() != ConnectionState.OPEN) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST,
+          "%s: incomplete stream: the sender closed the connection after %s bytes"
+              .formatted(connection.uri(), received),
+          end);
+    }
+  }
+
+  private void receivePiece(WritableByteChannel sink) {
     try (ReceiveRegion message = connection.receiver().receive()) {
-      if (message.length() == 0) {
-        return false;
-      }
       ByteBuffer piece = message.segment().asByteBuffer();
       Pause pause = new Pause();
       while (piece.hasRemaining()) {
@@ -69,7 +74,6 @@ public final class StreamReceiver {
         }
       }
       received += message.length();
-      return true;
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED,

@@ -3,6 +3,7 @@ package dev.ferrule.tools.stream;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.SendRegion;
@@ -11,7 +12,6 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ReadableByteChannel;
@@ -25,8 +25,6 @@ public final class StreamSender {
    * Long enough that a piece costs more than a message, short enough that several are in flight.
    */
   private static final int PIECE_BYTES = 256 << 10;
-
-  private static final MemorySegment END = MemorySegment.ofArray(new byte[0]);
 
   private final Connection connection;
   private final LongConsumer progress;
@@ -58,10 +56,10 @@ public final class StreamSender {
         // A signal to a whole pipeline ends the input, too: what has been read may be incomplete.
         throw new ToolException(ExitCode.FAILED, "interrupted; " + soFar());
       }
-      connection.sender().send(END);
+      connection.sender().close(); // the end of the stream
       awaitConfirmation();
       return sent;
-    } catch (ConnectionClosedException | OperationInterruptedException e) {
+    } catch (ConnectionClosedException | EndOfStreamException | OperationInterruptedException e) {
       throw lost(e);
     }
   }

@@ -5,6 +5,7 @@ import dev.ferrule.AddressInUseException;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.MessageTooLongException;
@@ -74,7 +75,8 @@ public final class ExitCode {
       case InvalidAddressException _, InvalidOptionException _, MessageTooLongException _ -> USAGE;
       case ConnectionRefusedException _, ConnectionRejectedException _ -> NO_CONNECTION;
       case OperationTimeoutException _, VersionMismatchException _ -> NO_CONNECTION;
-      case PeerLostException _, ConnectionClosedException _, ProtocolException _ -> CONNECTION_LOST;
+      case PeerLostException _, ConnectionClosedException _ -> CONNECTION_LOST;
+      case EndOfStreamException _, ProtocolException _ -> CONNECTION_LOST;
       case ResourceExhaustedException _, AddressInUseException _ -> NO_RESOURCE;
       case ProviderUnavailableException _ -> NO_PROVIDER;
       default -> FAILED;

@@ -8,8 +8,8 @@ import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.mock;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
@@ -75,7 +75,7 @@ class DeadServerThreadTest {
         connected.countDown();
 
         assertThatThrownBy(() -> connection.receiver().receive().close())
-            .isInstanceOf(ConnectionClosedException.class);
+            .isInstanceOf(EndOfStreamException.class);
         assertThatThrownBy(serving::join)
             .isInstanceOf(CompletionException.class)
             .cause()
@@ -103,7 +103,7 @@ class DeadServerThreadTest {
             CommandHandshake.BENCHMARK.connect(
                 listener.uri(), ConnectionOptions.builder().build())) {
           assertThatThrownBy(() -> connection.receiver().receive().close())
-              .isInstanceOf(ConnectionClosedException.class);
+              .isInstanceOf(EndOfStreamException.class);
         }
       }
     }

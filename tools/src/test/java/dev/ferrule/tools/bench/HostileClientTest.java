@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
@@ -101,7 +102,7 @@ class HostileClientTest {
         .hasMessageContaining(reason);
     assertThatThrownBy(() -> connection.receiver().receive().close())
         .as("and ends the connection")
-        .isInstanceOf(ConnectionClosedException.class);
+        .isInstanceOf(EndOfStreamException.class);
   }
 
   /** A client that does not receive fills the ring of its direction. */
@@ -376,7 +377,7 @@ class HostileClientTest {
       assertThat(client.openFloor()).isTrue();
       client.start(Round.of(kind, 10, 8));
       assertThatThrownBy(() -> connection.receiver().receive().close())
-          .isInstanceOf(ConnectionClosedException.class);
+          .isInstanceOf(EndOfStreamException.class);
     }
     assertThat(problems.take()).contains("stopped using the bare ring");
   }
@@ -410,7 +411,7 @@ class HostileClientTest {
       assertThat(client.openFloor()).isTrue();
       client.start(Round.of(Round.Kind.FLOOR, 10, 0));
       assertThatThrownBy(() -> connection.receiver().receive().close())
-          .isInstanceOf(ConnectionClosedException.class);
+          .isInstanceOf(EndOfStreamException.class);
     }
     assertThat(problems.take()).contains("stopped bouncing");
   }

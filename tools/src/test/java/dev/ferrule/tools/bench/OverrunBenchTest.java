@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.StandardOptions;
@@ -82,7 +83,8 @@ class OverrunBenchTest {
             new SenderThreads(connections.clients(), 1, Pinning.OFF, problems::add)) {
       int tooLong = 2 * ServerLimits.MAX_PAUSE_NANOS;
       assertThatThrownBy(() -> new OverrunBench(senderThreads, 16, 32, tooLong).run(COUNT, 0))
-          .isInstanceOfAny(ConnectionClosedException.class, ToolException.class);
+          .isInstanceOfAny(
+              ConnectionClosedException.class, EndOfStreamException.class, ToolException.class);
     }
     assertThat(problems.take()).contains("exceed the limit of 1000000 ns");
   }

@@ -7,6 +7,7 @@ import dev.ferrule.AddressInUseException;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.EndOfStreamException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
@@ -34,6 +35,7 @@ class ExitCodeTest {
             Map.entry(new VersionMismatchException(null, "x", null), 3),
             Map.entry(new PeerLostException(null, "x", null), 4),
             Map.entry(new ConnectionClosedException(null, true, "x", null), 4),
+            Map.entry(new EndOfStreamException(null, "x", null), 4),
             Map.entry(new ProtocolException(null, "x", null), 4),
             Map.entry(new ResourceExhaustedException(null, "x", null), 5),
             Map.entry(new AddressInUseException(null, "x", null), 5),
