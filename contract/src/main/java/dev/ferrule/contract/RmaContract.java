@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -249,11 +250,6 @@ public abstract class RmaContract extends Contract {
     assertThat(first).isEqualTo(1);
   }
 
-  /** Starts an access; returns its id, or 0. */
-  private interface Access {
-    long start();
-  }
-
   @Test
   void eachFormOfAnAccessDoesTheSame() {
     Pair pair = connect();
@@ -264,20 +260,20 @@ public abstract class RmaContract extends Contract {
     RemoteMemory remote = attach(pair, theirs, BOTH);
     RegisteredMemory local = pair.client().register(mine);
     RegisteredMemory target = pair.client().register(back);
-    List<Access> writes =
+    List<LongSupplier> writes =
         List.of(
             () -> rma.write(local, 0, remote, 0, 1000),
             () -> rma.write(local, 1000, remote, 1000, 1000, PATIENCE),
             () -> rma.tryWrite(local, 2000, remote, 2000, 1000));
-    List<Access> reads =
+    List<LongSupplier> reads =
         List.of(
             () -> rma.read(target, 0, remote, 0, 1000),
             () -> rma.read(target, 1000, remote, 1000, 1000, PATIENCE),
             () -> rma.tryRead(target, 2000, remote, 2000, 1000));
 
     long id = 0;
-    for (List<Access> each : List.of(writes, reads)) {
-      for (Access access : each) {
+    for (List<LongSupplier> each : List.of(writes, reads)) {
+      for (LongSupplier access : each) {
         assertThat(started(access)).isEqualTo(++id);
       }
       rma.await(id, PATIENCE);
@@ -288,11 +284,11 @@ public abstract class RmaContract extends Contract {
     assertThat(theirs.get(ValueLayout.JAVA_LONG, 3000)).isZero();
   }
 
-  private static long started(Access access) {
-    long id = access.start();
+  private static long started(LongSupplier access) {
+    long id = access.getAsLong();
     while (id == 0) {
       idle();
-      id = access.start();
+      id = access.getAsLong();
     }
     return id;
   }
