@@ -148,7 +148,8 @@ final class FaultyTraffic {
         message.set(ValueLayout.JAVA_INT, 0, number);
         connection.sender().send(message, 0, length(number));
       } catch (FerruleException e) {
-        return; // the fault has ended the connection
+        connection.close(); // the fault has ended it, or else the peer would wait for the rest
+        return;
       }
     }
   }
@@ -157,9 +158,12 @@ final class FaultyTraffic {
     return Integer.BYTES + number * 37 % (LONGEST - Integer.BYTES);
   }
 
+  /**
+   * Waits as long as the connection lives: to give up would leave the peer's sender without room.
+   */
   private static void receive(Connection connection) {
     for (int number = 0; number < MESSAGES; number++) {
-      try (ReceiveRegion message = connection.receiver().receive(PATIENCE)) {
+      try (ReceiveRegion message = connection.receiver().receive()) {
         int actual = message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0);
         if (actual != number || message.length() != length(number)) {
           throw new AssertionError("message " + actual + " instead of " + number);
