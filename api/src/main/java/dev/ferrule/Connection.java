@@ -4,6 +4,7 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -144,6 +145,24 @@ public interface Connection extends AutoCloseable {
    * @param action the action; receives this connection
    */
   void onClose(Consumer<Connection> action);
+
+  /**
+   * Removes an action that {@link #onClose} has registered, once if it was registered several
+   * times.
+   *
+   * @param action the same object
+   * @return whether the action was removed, so that it will not run; false if it runs or has run,
+   *     or was not registered
+   */
+  boolean removeOnClose(Consumer<Connection> action);
+
+  /**
+   * {@return the end of the connection: completed with the {@link #state()} when that is no longer
+   * {@link ConnectionState#OPEN}, and never exceptionally; always the same object} {@link
+   * #failure()} returns the cause of a failure. Its dependent actions run where those of {@link
+   * #onClose} do, so they must not block, or are {@code …Async} ones.
+   */
+  CompletionStage<ConnectionState> closed();
 
   /**
    * {@return a snapshot of the connection's counters} May be called after the connection was

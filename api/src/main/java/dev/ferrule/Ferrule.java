@@ -6,6 +6,7 @@ import dev.ferrule.spi.Providers;
 import java.net.URI;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,41 @@ public final class Ferrule {
    */
   public static Connection connect(URI address, ConnectionOptions options) {
     return usable(address, options).connect(address, options);
+  }
+
+  /**
+   * Connects to a listener as {@link #connect(URI, ConnectionOptions)} does, on a virtual thread of
+   * its own.
+   *
+   * @param address the address of the listener; its query may set options
+   * @param options the options; the address's query takes precedence, as for {@link #connect(URI,
+   *     ConnectionOptions)}
+   * @return the connection, ready for messages; or the exception that {@code connect} throws. To
+   *     cancel it ends the attempt; a connection that is made nevertheless is closed
+   */
+  public static CompletableFuture<Connection> connectAsync(URI address, ConnectionOptions options) {
+    Objects.requireNonNull(address, "address");
+    Objects.requireNonNull(options, "options");
+    CompletableFuture<Connection> result = new CompletableFuture<>();
+    Thread connecting =
+        Thread.ofVirtual()
+            .name("ferrule-connect")
+            .start(() -> {
+              try {
+                Connection connection = connect(address, options);
+                if (!result.complete(connection)) {
+                  connection.close();
+                }
+              } catch (Throwable e) {
+                result.completeExceptionally(e);
+              }
+            });
+    result.whenComplete((connection, failure) -> {
+      if (result.isCancelled()) {
+        connecting.interrupt();
+      }
+    });
+    return result;
   }
 
   /**

@@ -23,11 +23,13 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -657,6 +659,48 @@ public abstract class CloseContract extends Contract {
     pair.server().onClose(connection -> latch.countDown());
 
     await(latch);
+  }
+
+  @Test
+  void aCallbackThatIsRemovedIsNotCalled() {
+    Pair pair = connect();
+    AtomicInteger called = new AtomicInteger();
+    CountDownLatch latch = new CountDownLatch(1);
+    Consumer<Connection> counting = connection -> called.incrementAndGet();
+    Consumer<Connection> last = connection -> latch.countDown();
+    pair.client().onClose(counting);
+    pair.client().onClose(counting);
+    pair.client().onClose(last);
+
+    assertThat(pair.client().removeOnClose(counting)).isTrue();
+    assertThat(pair.client().removeOnClose(connection -> {})).isFalse();
+    pair.client().close();
+
+    await(latch);
+    assertThat(called).hasValue(1);
+    assertThat(pair.client().removeOnClose(counting)).as("removed after it has run").isFalse();
+  }
+
+  @Test
+  void theStageOfTheEndCompletesWithTheStateOfEachSide() {
+    Pair pair = connect();
+    CompletionStage<ConnectionState> client = pair.client().closed();
+    CompletionStage<ConnectionState> server = pair.server().closed();
+    assertThat(pair.client().closed() == client).isTrue();
+    assertThat(client.toCompletableFuture()).isNotDone();
+    client.toCompletableFuture().complete(ConnectionState.FAILED); // of a copy
+
+    pair.client().close();
+
+    assertThat(client.toCompletableFuture().join()).isEqualTo(ConnectionState.CLOSED);
+    assertThat(inBackground("waiting", () -> server.toCompletableFuture().join()).result())
+        .isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    assertThat(pair.client().closed() == client).isTrue();
+    Pair another = connect();
+    another.client().close();
+    assertThat(another.client().closed().toCompletableFuture())
+        .as("requested after the end")
+        .isCompletedWithValue(ConnectionState.CLOSED);
   }
 
   @Test

@@ -30,6 +30,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -286,6 +287,42 @@ public abstract class ConnectContract extends Contract {
     listener.close();
     waiting.close();
     assertThat(late.failure()).isInstanceOf(FerruleException.class);
+  }
+
+  @Test
+  void aConnectionCanBeMadeWithoutABlockedThread() {
+    Listener listener = listen();
+    CompletableFuture<Connection> connecting =
+        Ferrule.connectAsync(listener.uri(), patientOptions().build());
+    assertThat(connecting).isNotDone();
+    Connection server = closeAtEnd(listener.accept(PATIENCE));
+    messagesPass(new Pair(closeAtEnd(connecting.join()), server));
+  }
+
+  @Test
+  void aFailureToConnectAsynchronouslyIsTheExceptionOfConnect() {
+    Listener listener = listen();
+    listener.close();
+
+    assertThatThrownBy(() -> Ferrule.connectAsync(listener.uri(), patientOptions().build()).get())
+        .hasCauseInstanceOf(ConnectionRefusedException.class);
+  }
+
+  @Test
+  void cancellingAnAsynchronousConnectEndsTheAttempt() {
+    Listener listener = listen();
+    CompletableFuture<Connection> connecting =
+        Ferrule.connectAsync(listener.uri(), patientOptions().build());
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+
+    assertThat(connecting.cancel(true)).isTrue();
+
+    try (Connection late = request.accept()) {
+      assertEndOfStream(() -> late.receiver().receive(PATIENCE)); // it is closed at once
+    } catch (FerruleException e) {
+      assertThat(connecting).isCancelled(); // it gave up before it was accepted
+    }
+    messagesPass(connectTo(listener, provider.options()));
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -84,6 +85,16 @@ public final class ViaListenerReceiver implements Connection {
   @Override
   public void onClose(Consumer<Connection> action) {
     connection.onClose(action);
+  }
+
+  @Override
+  public boolean removeOnClose(Consumer<Connection> action) {
+    return connection.removeOnClose(action);
+  }
+
+  @Override
+  public CompletionStage<ConnectionState> closed() {
+    return connection.closed();
   }
 
   @Override

@@ -24,6 +24,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +51,7 @@ final class QueueConnection implements Connection {
   private ConnectionState state = ConnectionState.OPEN; // guarded by the lock, like the rest
   private boolean closed; // by this side
   private List<Consumer<Connection>> closeActions = new ArrayList<>();
+  private @Nullable CompletionStage<ConnectionState> end; // if requested
   private final Set<Registration> used = new HashSet<>();
 
   private QueueConnection(Object lock, URI listener, ResolvedOptions options, byte[] peerPayload) {
@@ -174,6 +177,23 @@ final class QueueConnection implements Connection {
     run(action);
   }
 
+  @Override
+  public boolean removeOnClose(Consumer<Connection> action) {
+    synchronized (lock) {
+      return closeActions.remove(action);
+    }
+  }
+
+  @Override
+  public synchronized CompletionStage<ConnectionState> closed() {
+    if (end == null) {
+      CompletableFuture<ConnectionState> future = new CompletableFuture<>();
+      end = future.minimalCompletionStage();
+      onClose(connection -> future.complete(state()));
+    }
+    return end;
+  }
+
   private record Counters(
       long messagesSent,
       long bytesSent,
@@ -225,7 +245,7 @@ final class QueueConnection implements Connection {
     List<Consumer<Connection>> actions;
     synchronized (lock) {
       actions = closeActions;
-      closeActions = List.of();
+      closeActions = new ArrayList<>();
     }
     actions.forEach(this::run);
     ConnectionMonitor.ended(this);

@@ -12,6 +12,8 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.spi.ConnectionMonitor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,7 @@ public final class Lifecycle {
   private final List<Consumer<Connection>> actions = new ArrayList<>();
   private volatile @Nullable End end; // set once
   private boolean closing; // under the lock of actions
+  private @Nullable CompletionStage<ConnectionState> closed; // if requested; under the same lock
   private volatile boolean released;
 
   /**
@@ -182,6 +185,35 @@ public final class Lifecycle {
       }
     }
     run(action);
+  }
+
+  /**
+   * Removes an action that has not run.
+   *
+   * @param action the action
+   * @return whether it was removed
+   */
+  public boolean remove(Consumer<Connection> action) {
+    synchronized (actions) {
+      return actions.remove(action);
+    }
+  }
+
+  /** {@return the end of the connection, completed with its state; always the same object} */
+  public CompletionStage<ConnectionState> closed() {
+    CompletableFuture<ConnectionState> future;
+    CompletionStage<ConnectionState> stage;
+    synchronized (actions) {
+      stage = closed;
+      if (stage != null) {
+        return stage;
+      }
+      future = new CompletableFuture<>();
+      stage = future.minimalCompletionStage(); // the program cannot complete it
+      closed = stage;
+    }
+    onEnd(connection -> future.complete(state()));
+    return stage;
   }
 
   private void run(Consumer<Connection> action) {

@@ -12,6 +12,7 @@ import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +66,16 @@ final class UnusedConnection implements Connection {
 
   @Override
   public void onClose(Consumer<Connection> action) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public boolean removeOnClose(Consumer<Connection> action) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionStage<ConnectionState> closed() {
     throw new UnsupportedOperationException();
   }
 

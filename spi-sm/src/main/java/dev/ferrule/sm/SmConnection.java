@@ -33,6 +33,7 @@ import java.lang.ref.Reference;
 import java.net.URI;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -217,6 +218,16 @@ final class SmConnection implements Connection, Link {
   @Override
   public void onClose(Consumer<Connection> action) {
     life.onEnd(action);
+  }
+
+  @Override
+  public boolean removeOnClose(Consumer<Connection> action) {
+    return life.remove(action);
+  }
+
+  @Override
+  public CompletionStage<ConnectionState> closed() {
+    return life.closed();
   }
 
   @Override

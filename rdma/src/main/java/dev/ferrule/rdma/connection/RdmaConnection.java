@@ -30,6 +30,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -339,6 +340,16 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   @Override
   public void onClose(Consumer<Connection> action) {
     life.onEnd(action);
+  }
+
+  @Override
+  public boolean removeOnClose(Consumer<Connection> action) {
+    return life.remove(action);
+  }
+
+  @Override
+  public CompletionStage<ConnectionState> closed() {
+    return life.closed();
   }
 
   @Override
