@@ -74,7 +74,7 @@ public final class CompletionQueue implements AutoCloseable {
    * Requests one event on the queue's channel at the next completion. Completions that are already
    * in the queue cause no event, so poll the queue once more after this call.
    *
-   * @return 0; below 0 if the device is gone
+   * @return 0; otherwise errno or -errno, as drivers differ
    */
   public int requestNotification() {
     return context.calls().reqNotifyCq(context.reqNotifyCq(), address, 0);

@@ -186,7 +186,7 @@ final class ConnectionEvents implements QueueCallbacks {
   }
 
   @Override
-  public void onPostFailure(String function, int errno) {
+  public void onCallFailure(String function, int errno) {
     if (life.hasEnded()) {
       return;
     }

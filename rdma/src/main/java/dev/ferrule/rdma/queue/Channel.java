@@ -353,7 +353,7 @@ public abstract class Channel {
     callbacks.onProgress();
     reportEnd();
     if (postError != 0) {
-      callbacks.onPostFailure("ibv_post_recv", postError);
+      callbacks.onCallFailure("ibv_post_recv", postError);
     }
   }
 

@@ -14,6 +14,9 @@ import dev.ferrule.verbs.CompletionQueue;
  */
 final class EventRequest {
 
+  /** The C function that requests an event. */
+  static final String FUNCTION = "ibv_req_notify_cq";
+
   private final CompletionQueue completions;
   private final SpinLock lock;
   private boolean pending; // made, and its event not handled yet; under the lock
@@ -30,13 +33,20 @@ final class EventRequest {
     this.lock = lock;
   }
 
-  /** Requests an event, unless one is pending. The next call retries a failed request. */
-  void make() {
+  /**
+   * Requests an event, unless one is pending. The next call retries a failed request.
+   *
+   * @return 0; or the errno if the request failed, so that no event wakes the threads that sleep
+   */
+  int make() {
     lock.lock();
     try {
+      int result = 0;
       if (!pending && !stopped) {
-        pending = completions.requestNotification() >= 0;
+        result = completions.requestNotification();
+        pending = result == 0;
       }
+      return Math.abs(result); // drivers return errno or -errno
     } finally {
       lock.unlock();
     }

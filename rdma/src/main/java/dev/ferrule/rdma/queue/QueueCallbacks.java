@@ -44,12 +44,13 @@ public interface QueueCallbacks {
   void onViolation(String reason);
 
   /**
-   * Called when the device has failed to post a work request although its queue has space.
+   * Called when the device has failed to post a work request although its queue has space, or to
+   * request an event.
    *
    * @param function the C function
    * @param errno the errno, positive
    */
-  void onPostFailure(String function, int errno);
+  void onCallFailure(String function, int errno);
 
   /**
    * Called on a failure of this side after which the connection cannot continue.

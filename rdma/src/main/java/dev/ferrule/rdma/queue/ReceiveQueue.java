@@ -248,7 +248,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   @Override
   public void arm() {
     sleepers.incrementAndGet();
-    event.make();
+    requestEvent();
     if (!single) {
       drain();
     }
@@ -276,8 +276,23 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
     drain();
     if (sleepers.get() > 0) {
-      event.make();
+      requestEvent();
       drain();
+    }
+  }
+
+  /** Requests an event. If that fails, all connections fail: nothing would wake their threads. */
+  private void requestEvent() {
+    int errno = event.make();
+    if (errno != 0) {
+      List<Channel> all;
+      lock.lock();
+      try {
+        all = List.copyOf(channels);
+      } finally {
+        lock.unlock();
+      }
+      all.forEach(each -> each.callbacks().onCallFailure(EventRequest.FUNCTION, errno));
     }
   }
 

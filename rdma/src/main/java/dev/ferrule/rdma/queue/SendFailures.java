@@ -75,7 +75,7 @@ final class SendFailures {
     if (isNew) {
       callbacks.onSendFailure(failure, vendorError); // which do not change any more
     } else if (error != 0) {
-      callbacks.onPostFailure("ibv_post_send", error);
+      callbacks.onCallFailure("ibv_post_send", error);
     }
   }
 

@@ -319,7 +319,7 @@ public final class SendQueue {
   private void reportPost(int result) {
     failures.report();
     if (result < 0) {
-      callbacks.onPostFailure("ibv_post_send", -result);
+      callbacks.onCallFailure("ibv_post_send", -result);
     }
   }
 
@@ -494,7 +494,10 @@ public final class SendQueue {
 
   /** Requests an event at the next completion. */
   public void arm() {
-    event.make();
+    int errno = event.make();
+    if (errno != 0) {
+      callbacks.onCallFailure(EventRequest.FUNCTION, errno);
+    }
   }
 
   /**

@@ -39,7 +39,7 @@ public class RecordingCallbacks implements QueueCallbacks {
   }
 
   @Override
-  public void onPostFailure(String function, int errno) {
+  public void onCallFailure(String function, int errno) {
     told.add(function + " " + errno);
   }
 }

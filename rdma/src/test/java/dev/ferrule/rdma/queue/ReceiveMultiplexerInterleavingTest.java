@@ -240,7 +240,7 @@ class ReceiveMultiplexerInterleavingTest {
     }
 
     @Override
-    public void onPostFailure(String function, int errno) {
+    public void onCallFailure(String function, int errno) {
       throw new IllegalStateException(function);
     }
   }

@@ -226,7 +226,9 @@ class ReceiveQueueTest {
   }
 
   @Test
-  void aFailedRequestIsRepeated() {
+  void aFailedRequestIsReportedToAllConnectionsAndRepeated() {
+    queue.add(first);
+    queue.add(second);
     device.onNotificationRequest =
         () -> {
           throw new IllegalStateException("thrown by the test");
@@ -235,6 +237,9 @@ class ReceiveQueueTest {
     device.notificationErrno = Errno.EIO;
     queue.arm();
     device.notificationErrno = 0;
+    for (RecordingCallbacks link : List.of(firstLink, secondLink)) {
+      assertThat(link.told).containsExactly("ibv_req_notify_cq " + Errno.EIO);
+    }
     assertThat(device.notifications).hasValue(2);
     queue.arm();
     assertThat(device.notifications).hasValue(3);

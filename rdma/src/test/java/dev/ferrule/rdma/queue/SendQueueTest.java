@@ -516,7 +516,7 @@ class SendQueueTest {
     }
 
     @Override
-    public void onPostFailure(String function, int errno) {
+    public void onCallFailure(String function, int errno) {
       check();
     }
   }
@@ -570,13 +570,22 @@ class SendQueueTest {
   }
 
   @Test
-  void aFailedRequestIsRepeated() {
+  void aFailedRequestIsReportedAsNothingElseWakesTheThreadAndRepeated() {
     device.notificationErrno = Errno.EIO;
     queue.arm();
+    assertThat(callbacks.told).containsExactly("ibv_req_notify_cq " + Errno.EIO);
     device.notificationErrno = 0;
     queue.arm();
     queue.arm();
     assertThat(device.notifications).hasValue(2);
+    assertThat(callbacks.told).hasSize(1);
+  }
+
+  @Test
+  void aRequestThatFailsWithAPositiveErrnoIsReportedToo() {
+    device.notificationErrno = -Errno.ENOMEM; // as the kernel's drivers return it
+    queue.arm();
+    assertThat(callbacks.told).containsExactly("ibv_req_notify_cq " + Errno.ENOMEM);
   }
 
   @Test

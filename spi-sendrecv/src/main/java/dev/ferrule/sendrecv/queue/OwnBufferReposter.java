@@ -77,7 +77,7 @@ final class OwnBufferReposter implements BufferReposter {
   private boolean repost() {
     int result = buffers.post(queuePair, freed, batch, window);
     if (result < 0) {
-      channel.callbacks().onPostFailure("ibv_post_recv", -result);
+      channel.callbacks().onCallFailure("ibv_post_recv", -result);
     }
     return result != 0;
   }

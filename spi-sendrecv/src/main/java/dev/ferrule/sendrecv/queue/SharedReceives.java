@@ -374,7 +374,7 @@ public final class SharedReceives implements AutoCloseable {
     private void reportFailure(int errno) {
       Channel known = channel;
       if (!closed && known != null) {
-        known.callbacks().onPostFailure("ibv_post_srq_recv", errno);
+        known.callbacks().onCallFailure("ibv_post_srq_recv", errno);
       }
     }
 
