@@ -189,7 +189,7 @@ class SimplexTest {
 
   @Test
   void theSidesHaveOneRingAndItsPinnedMemoryOnly() {
-    String large = "?ring=4MiB&maxMessage=64KiB&buffer=256KiB&window=8";
+    String large = "?ring=4MiB&maxMessage=64KiB&sendBuffer=256KiB&window=8";
     try (Listener listener = Wires.listen("magicring" + large)) {
       // until no memory that earlier tests used is released between two measurements
       Task.await(
