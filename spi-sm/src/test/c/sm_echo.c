@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A client of the sm protocol, written from docs/sm.md alone: connects to an endpoint and sends every message back, those of
+ * A client of the sm protocol, written from docs/protocol-sm.md alone: connects to an endpoint and sends every message back, those of
  * the peer's first sender in its own first ring, and those of its second sender in a lane.
  *
  *   sm_echo ENDPOINT   where ENDPOINT is the directory PATH/PID/ID of a listener

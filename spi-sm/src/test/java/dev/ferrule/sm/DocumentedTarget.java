@@ -26,9 +26,9 @@ import java.util.List;
 import java.util.concurrent.Future;
 
 /**
- * A client that exposes memory and serves fragments, written from docs/sm.md: its numbers are those
- * of the tables there, and not those of the product. It copies the fragments of a batch in reverse
- * order, since each describes itself.
+ * A client that exposes memory and serves fragments, written from docs/protocol-sm.md: its numbers
+ * are those of the tables there, and not those of the product. It copies the fragments of a batch
+ * in reverse order, since each describes itself.
  */
 final class DocumentedTarget implements AutoCloseable {
 
