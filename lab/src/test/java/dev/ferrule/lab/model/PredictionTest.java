@@ -118,8 +118,7 @@ class PredictionTest {
   }
 
   /**
-   * The table of docs/protocol-sm.md, Memory, and 20 KiB for remote memory access in each
-   * direction.
+   * The table of docs/guide-sm.md, Memory, and 20 KiB for remote memory access in each direction.
    */
   @ParameterizedTest
   @CsvSource({"256, 1064", "4096, 1064", "16384, 1124", "65536, 1316", "1048576, 5156"})
