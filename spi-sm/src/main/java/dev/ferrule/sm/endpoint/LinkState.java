@@ -78,7 +78,7 @@ final class LinkState {
     lastHeard = now;
   }
 
-  /** Returns how often {@link #tick} must be called; or NEVER. */
+  /** Returns the interval at which {@link #tick} must be called; or NEVER. */
   long interval() {
     return timeoutNanos == 0
         ? EndpointLoop.NEVER

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
  * #advance} consumes its record; {@link #acknowledge} gives the room of consumed records back to
  * the sender, {@link #release} that of payload lines. The superclass reads the records; this class
- * handles what is given back, and wake-ups. Not thread-safe.
+ * gives room back and handles wake-ups. Not thread-safe.
  */
 public final class RingConsumer extends RecordReader {
 
@@ -65,7 +65,7 @@ public final class RingConsumer extends RecordReader {
 
   /**
    * Ends the hold, and gives the room of the record back to the sender. If later records have been
-   * acknowledged meanwhile, the sender may only be waiting for the held one.
+   * acknowledged meanwhile, the sender may be waiting for the held one alone.
    *
    * @return whether the sender sleeps and must be woken
    */

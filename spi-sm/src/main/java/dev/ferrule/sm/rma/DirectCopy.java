@@ -14,7 +14,7 @@ public interface DirectCopy {
    * The reason why the peer's process cannot be reached.
    *
    * @param reason the reason, for a message
-   * @param mayBeItsEnd whether the end of that process causes it, too
+   * @param mayBeItsEnd whether the end of that process may be the cause
    */
   record Obstacle(String reason, boolean mayBeItsEnd) {}
 
