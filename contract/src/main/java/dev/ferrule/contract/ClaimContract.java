@@ -207,7 +207,7 @@ public abstract class ClaimContract extends Contract {
   }
 
   /**
-   * Checks that a call fails that needs space while this thread has claimed all of it. A transport
+   * Checks that a call that needs space fails while this thread has claimed all of it. A transport
    * may add space meanwhile, so that the call succeeds; then {@code claimUsed} claims what it used.
    */
   private static void failsOnceAllIsClaimed(ThrowingCallable call, Work claimUsed)
