@@ -146,7 +146,7 @@ public abstract class SpaceContract extends Contract {
       }
     }
 
-    /** Sends until each way finds no space. The transport may add space meanwhile. */
+    /** Sends until each way finds no space. The transport may add space at any time. */
     void fillUp() {
       int refused = 0;
       while (refused < Way.values().length) {

@@ -55,7 +55,9 @@ final class DescriptorCloser {
     }
   }
 
-  /** Returns whether so many descriptors are pending that no more may be received. */
+  /**
+   * Returns whether the maximum number of descriptors is pending, so that no more may be received.
+   */
   static boolean isBusy() {
     return PENDING.get() >= MAX_PENDING;
   }

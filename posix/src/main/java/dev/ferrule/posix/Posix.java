@@ -471,7 +471,7 @@ public final class Posix {
    * @param shared the mapping
    * @param length its length in bytes
    * @return the second mapping
-   * @throws PosixException EINVAL if the mapping is not shared any more
+   * @throws PosixException EINVAL if the mapping is no longer shared
    */
   public static MemorySegment duplicateMapping(MemorySegment shared, long length) {
     long result = MREMAP.longStatus(shared, 0, length, MREMAP_MAYMOVE, 0);
@@ -480,7 +480,7 @@ public final class Posix {
   }
 
   /**
-   * Maps a file over whatever is mapped at an address.
+   * Maps a file at an address, in place of any existing mapping.
    *
    * @param address the address, the start of a page
    * @param length the length in bytes
@@ -738,7 +738,7 @@ public final class Posix {
    * @param pid the process
    * @param local an iovec of this process
    * @param remote an iovec of the other
-   * @param kept the memory of this process, which is not freed meanwhile
+   * @param kept the memory of this process, which is not freed during the call
    * @return the number of bytes, or {@code -errno}
    */
   public static long processVmReadv(
@@ -757,7 +757,7 @@ public final class Posix {
    * @param pid the process
    * @param local an iovec of this process
    * @param remote an iovec of the other
-   * @param kept the memory of this process, which is not freed meanwhile
+   * @param kept the memory of this process, which is not freed during the call
    * @return the number of bytes, or {@code -errno}
    */
   public static long processVmWritev(
@@ -795,7 +795,7 @@ public final class Posix {
    * @param fd the device
    * @param request the request
    * @param argument its argument
-   * @param kept memory whose address the argument contains, and that is not freed meanwhile
+   * @param kept memory whose address the argument contains, and that is not freed during the call
    * @return the driver's result, or {@code -errno}
    */
   public static int ioctl(int fd, long request, MemorySegment argument, MemorySegment kept) {

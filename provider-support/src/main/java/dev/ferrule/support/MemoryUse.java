@@ -71,6 +71,6 @@ public abstract class MemoryUse {
    */
   protected abstract void giveUp();
 
-  /** Releases what the use holds. Called once; no message or access uses the memory any more. */
+  /** Releases the resources of the use. Called once, when no message or access uses the memory. */
   protected void release() {}
 }

@@ -34,7 +34,7 @@ public final class Waiter {
     /**
      * {@return whether the peer is certain to see the last {@link #arm}: true if it is certain;
      * false if the provider cannot know} Otherwise its wake-up may be late, so the sleeper checks a
-     * second time after a while, and blocks without a limit only after that.
+     * second time after a delay, and blocks without a limit only after that.
      */
     default boolean isSure() {
       return false;
@@ -233,7 +233,7 @@ public final class Waiter {
     return true;
   }
 
-  /** Yields; returns whether another thread has run meanwhile. */
+  /** Yields; returns whether another thread has run. */
   private static boolean yieldToOthers() {
     long start = System.nanoTime();
     Thread.yield();
@@ -322,7 +322,7 @@ public final class Waiter {
   }
 
   /**
-   * Waits until no thread waits any more. The condition of a waiting thread must already throw.
+   * Waits until no thread is waiting. The condition of a waiting thread must already throw.
    *
    * @param nanos the maximum time, in nanoseconds
    */

@@ -211,7 +211,7 @@ final class FragmentOperations {
     return waiter.await(doneCondition, deadline);
   }
 
-  /** Abandons all operations, so that nothing is written to local memory any more. */
+  /** Abandons all operations: none of them writes to local memory from now on. */
   void abandonAll() {
     synchronized (lock) {
       Fragments known = fragments;

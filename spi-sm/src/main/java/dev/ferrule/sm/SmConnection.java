@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection over shared memory: its lifecycle, from open to closed, lost or broken. The message
  * path is in its {@link SmSenders} and in {@link SmReceiver}.
+ *
+ * <p><b>Threads:</b> any thread may call.
  */
 final class SmConnection implements Connection, Link {
 

@@ -176,8 +176,8 @@ final class SmReceiver implements Receiver {
   }
 
   /**
-   * Revokes {@link #armForListener}, unless the listener was closed meanwhile: the flag may then be
-   * that of this receiver, which sleeps on it.
+   * Revokes {@link #armForListener}, unless the listener was closed since then: this receiver may
+   * already sleep on the flag.
    */
   void disarmForListener() {
     if (ownership.begin()) {

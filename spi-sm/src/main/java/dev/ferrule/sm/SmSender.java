@@ -105,7 +105,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   /**
-   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
+   * Claims a place in the ring. If another thread closes the connection during this call, reads
    * return zeros.
    */
   @Override

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * control thread for all of them, its {@link EndpointLoop}. It is reference-counted: a listener and
  * each connection {@link #retain retain} it. The methods throw a {@link PosixException} if the
  * operating system reports an error.
+ *
+ * <p><b>Threads:</b> any thread may call.
  */
 public final class Endpoint {
 

@@ -38,7 +38,7 @@ public final class OwnerLock implements AutoCloseable {
    * Acquires the lock if it is free. Creates the file if it does not exist.
    *
    * @param path the lock file
-   * @return the lock, or null if a live owner holds it, or the file was removed meanwhile
+   * @return the lock, or null if a live owner holds it, or the file was removed concurrently
    * @throws PosixException if the file cannot be created or opened; ENOENT if its directory does
    *     not exist
    */

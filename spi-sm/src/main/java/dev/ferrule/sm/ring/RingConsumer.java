@@ -12,7 +12,14 @@ import java.lang.foreign.MemorySegment;
  * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
  * #advance} consumes its record; {@link #acknowledge} gives the room of consumed records back to
  * the sender, {@link #release} that of payload lines. The superclass reads the records; this class
- * gives room back and handles wake-ups. Not thread-safe.
+ * gives room back and handles wake-ups.
+ *
+ * <p>Memory ordering: {@link #next} loads a header with acquire semantics, which pairs with the
+ * release store of {@link RingProducer#publish}. {@link #acknowledge}, {@link #endHold} and {@link
+ * #release} store with release semantics, so all earlier reads of a message precede the reuse of
+ * its room.
+ *
+ * <p>Not thread-safe.
  */
 public final class RingConsumer extends RecordReader {
 

@@ -19,6 +19,11 @@ import java.util.function.LongSupplier;
  * #reserve} reserves room for its record, and payload lines if it is not inline; one of the {@code
  * stage} methods writes the record; {@link #publish} makes all staged messages visible to the
  * receiver. The superclass stores the records; this class handles payload lines and wake-ups.
+ *
+ * <p>Memory ordering: {@link #publish} stores the first staged header with release semantics. The
+ * receiver's acquire load of that header makes the records and their payload lines visible. Room is
+ * reused after an acquire load of what {@link RingConsumer#acknowledge}, {@link
+ * RingConsumer#endHold} or {@link RingConsumer#release} has stored.
  */
 public final class RingProducer extends RecordWriter {
 

@@ -42,7 +42,7 @@ public interface DirectCopy {
 
   /**
    * Copies the next bytes of an operation. Allocates nothing. The memory of this side cannot be
-   * freed meanwhile.
+   * freed during the call.
    *
    * @param transfer the operation, whose region is exposed and can be reached
    * @param length the number of bytes, at least 1
