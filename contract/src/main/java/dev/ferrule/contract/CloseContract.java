@@ -889,7 +889,7 @@ public abstract class CloseContract extends Contract {
     try {
       region.segment().fill((byte) 1);
     } catch (IllegalStateException e) {
-      // the connection was closed meanwhile; the send reports it
+      // the connection was closed concurrently; the send reports it
     }
     return region;
   }

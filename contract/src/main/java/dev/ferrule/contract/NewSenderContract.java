@@ -75,7 +75,7 @@ public abstract class NewSenderContract extends Contract {
       bytes += length;
     }
 
-    /** Receives messages, half of them in place, until there were so many in total. */
+    /** Receives messages, half of them in place, up to a total number. */
     void receiveUpTo(int total, Connection connection) {
       while (count < total) {
         if (count % 2 == 0) {
