@@ -27,8 +27,8 @@ import java.util.concurrent.Future;
 
 /**
  * A client that exposes memory and serves fragments. Its numbers are those of the tables in
- * docs/protocol-sm.md, not the product's constants. It copies the fragments of a batch in reverse order,
- * since each describes itself.
+ * docs/protocol-sm.md, not the product's constants. It copies the fragments of a batch in reverse
+ * order, since each describes itself.
  */
 final class DocumentedTarget implements AutoCloseable {
 
