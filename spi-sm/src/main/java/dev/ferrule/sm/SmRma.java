@@ -164,7 +164,10 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     return found;
   }
 
-  /** A peer that closes takes everything back first; its closing is the more useful reason. */
+  /**
+   * Checks that the peer has not closed. A peer that closes takes everything back first, but its
+   * close is the more useful reason.
+   */
   private void checkNotClosed() {
     connection.onPeerClosed();
     connection.checkOpen();
