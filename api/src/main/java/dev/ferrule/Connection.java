@@ -191,7 +191,7 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * the given timeout.
    *
-   * @param flushTimeout the maximum time to wait; zero drops messages that are not yet transmitted
+   * @param timeout the maximum time to wait; zero drops messages that are not yet transmitted
    */
-  void close(Duration flushTimeout);
+  void close(Duration timeout);
 }

@@ -56,10 +56,10 @@ import java.time.Duration;
  * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
  * {@link Sender} as well.
  *
- * <p><b>Errors:</b> every method but {@link #path} throws {@link ConnectionClosedException} if the
- * connection is closed, by either side, and {@link PeerLostException} if the peer died; {@link
- * #isComplete} and {@link #await} do so if the operation was not complete by then. Those two also
- * throw {@link RemoteAccessException}, once, if this or another operation has failed, and {@link
+ * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
+ * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
+ * {@link #await} do so if the operation was not complete by then. Those two also throw {@link
+ * RemoteAccessException}, once, if this or another operation has failed, and {@link
  * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
  * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
  * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
@@ -410,13 +410,6 @@ public interface Rma {
       long remoteOffset,
       long length,
       MemorySegment message);
-
-  /**
-   * {@return the name of the mechanism that copies the bytes: {@code knem}, {@code cma} or {@code
-   * mmap} over shared memory, {@code rdma} by a device} It may change if a mechanism fails. May be
-   * called by any thread.
-   */
-  String path();
 
   /**
    * Orders operations: all earlier ones take effect before any later one begins. May wait until

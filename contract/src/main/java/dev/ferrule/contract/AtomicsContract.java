@@ -20,6 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -208,7 +209,7 @@ public abstract class AtomicsContract extends Contract {
       ExposedMemory again = expose(pair.server(), memory, RmaRight.ATOMIC);
       counters.add(new CounterOfPeer(pair.client(), pair.client().rma().attach(again.handle())));
     }
-    if (!first.client().rma().path().equals("rdma")) {
+    if (!first.client().counters().rmaPath().equals(Optional.of("rdma"))) {
       counters.add(new CounterInMemory(memory));
       remote.view().ifPresent(view -> counters.add(new CounterInMemory(view)));
     }

@@ -231,7 +231,7 @@ final class QueueConnection implements Connection {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
+  public void close(Duration timeout) {
     synchronized (lock) {
       closed = true;
       state = state == ConnectionState.OPEN ? ConnectionState.CLOSED : state;

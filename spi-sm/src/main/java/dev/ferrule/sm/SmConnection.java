@@ -243,7 +243,8 @@ final class SmConnection implements Connection, Link {
         rings.total(RingConsumer::acknowledgments),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
-        senders.sleeps() + receiver.sleeps() + rma.sleeps());
+        senders.sleeps() + receiver.sleeps() + rma.sleeps(),
+        rma.path());
   }
 
   /**
@@ -427,7 +428,7 @@ final class SmConnection implements Connection, Link {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
+  public void close(Duration timeout) {
     // There is nothing to flush: sent messages are in the peer's memory, where the peer finds them
     // after this side has ended. The state changes first, so that every thread that returns from
     // close sees it.

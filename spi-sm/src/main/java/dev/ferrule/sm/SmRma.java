@@ -30,6 +30,7 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -126,10 +127,9 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     }
   }
 
-  @Override
-  public String path() {
-    CopyPath path = ways.path();
-    return path == null ? "none" : path.name().toLowerCase(Locale.ROOT);
+  /** Returns the mechanism that copies, for the counters. */
+  Optional<String> path() {
+    return Optional.ofNullable(ways.path()).map(path -> path.name().toLowerCase(Locale.ROOT));
   }
 
   @Override

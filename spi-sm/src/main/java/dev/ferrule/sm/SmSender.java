@@ -73,7 +73,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     this.waiter = waiter;
     this.whenClosed = whenClosed;
     this.recentMemory = new RecentMemory<>(connection.registeredMemory());
-    this.direct = new SmSendRegion(this, InlineMemory.NONE);
+    this.direct = new SmSendRegion(this, use, InlineMemory.NONE);
     regions.add(direct);
   }
 
@@ -142,57 +142,32 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
     for (InlineMemory inline : more) {
-      SmSendRegion region = new SmSendRegion(this, inline);
+      SmSendRegion region = new SmSendRegion(this, use, inline);
       idle[idleCount++] = region;
       regions.add(region);
     }
   }
 
-  void abort(SmSendRegion region) {
-    use.begin();
-    try {
-      region.takeBack();
-      if (region == direct) {
-        producer.abortClaim();
-      } else {
-        idle[idleCount++] = region;
-        producer.unreserve(region.line(), region.length());
-      }
-    } finally {
-      use.end();
-    }
-  }
-
-  /** Sends a region's message, and all that are staged. */
-  long commit(SmSendRegion region, int length) {
-    use.begin();
-    try {
-      long id = stage(region, length);
-      publish();
-      return id;
-    } finally {
-      use.end();
+  void release(SmSendRegion region) {
+    if (region == direct) {
+      producer.abortClaim();
+    } else {
+      idle[idleCount++] = region;
+      producer.unreserve(region.line(), region.length());
     }
   }
 
   /** Stages a region's message in the ring; not visible to the receiver yet. */
   long stage(SmSendRegion region, int length) {
-    use.begin();
-    try {
-      checkOpen();
-      region.checkSendable(length);
-      if (region == direct) {
-        producer.stageClaim(length);
-        region.takeBack();
-      } else {
-        stageCopy(region, length);
-      }
-      Reference.reachabilityFence(this);
-      bytesUnpublished += length;
-      return lastId();
-    } finally {
-      use.end();
+    if (region == direct) {
+      producer.stageClaim(length);
+      region.takeBack();
+    } else {
+      stageCopy(region, length);
     }
+    Reference.reachabilityFence(this);
+    bytesUnpublished += length;
+    return lastId();
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */

@@ -156,8 +156,8 @@ class RmaLargeTest {
         write(client, expose(server, atServer));
         reading.join();
         assertContent(atServer, REMOTE_OFFSET, 2);
-        assertThat(client.rma().path()).isEqualTo(way);
-        assertThat(server.rma().path()).isEqualTo(way);
+        assertThat(client.counters().rmaPath()).hasValue(way);
+        assertThat(server.counters().rmaPath()).hasValue(way);
       }
     }
   }
