@@ -100,8 +100,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /**
-   * Throws if the method that the program chose is not available. With KNEM on this side there is
-   * no check: the peer may use the method for the memory of this side.
+   * Throws if the method that the program chose is not available. If this side exposes its memory
+   * by KNEM, there is no check, because the peer may use KNEM for that memory.
    */
   void checkAvailable() {
     if (resources.exposingKnem() == null) {
