@@ -405,7 +405,7 @@ public abstract class AtomicsContract extends Contract {
     }
   }
 
-  /** Nothing was changed, and the next operation is the first. */
+  /** Checks that nothing was changed, and that the next operation is the first. */
   private static void assertUntouched(Attachment access) {
     assertThat(access.theirs.mismatch(memory().asSlice(0, access.theirs.byteSize()))).isEqualTo(-1);
     assertThat(access.mine.mismatch(memory())).isEqualTo(-1);

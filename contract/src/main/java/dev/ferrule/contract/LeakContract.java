@@ -166,7 +166,10 @@ public abstract class LeakContract extends Contract {
         });
   }
 
-  /** Neither connecting nor closing times out, which would lose a message in flight. */
+  /**
+   * Returns options by which neither connecting nor closing times out, as a timeout would lose a
+   * message in flight.
+   */
   private ConnectionOptions patient() {
     return patientOptions().set(StandardOptions.CLOSE_TIMEOUT, PATIENCE).build();
   }

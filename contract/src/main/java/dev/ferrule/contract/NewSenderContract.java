@@ -43,7 +43,10 @@ public abstract class NewSenderContract extends Contract {
     super(provider);
   }
 
-  /** A message starts with its sender's number and its own, which determine its other bytes. */
+  /**
+   * Returns a message that starts with its sender's number and its own, which determine its other
+   * bytes.
+   */
   private static MemorySegment message(int sender, int number) {
     SplittableRandom random = new SplittableRandom(sender * 1_000_003L + number);
     byte[] bytes = new byte[8 + random.nextInt(random.nextInt(8) == 0 ? LONGEST : 100)];

@@ -68,8 +68,8 @@ final class SendLoop implements ThrowingCallable {
   }
 
   /**
-   * Only this loop uses the sender, so a stall that no returned call accounts for is the current
-   * call's.
+   * Returns whether the current call has found no space. Only this loop uses the sender, so a stall
+   * that is counted after the previous call is the current call's.
    */
   private boolean isBlocked() {
     long before = stallsBeforeCall;

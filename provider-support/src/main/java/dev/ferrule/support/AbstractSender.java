@@ -173,7 +173,7 @@ public abstract class AbstractSender implements Sender {
     return place == FULL ? null : lend(place, length);
   }
 
-  /** An ended connection is reported before an invalid length. */
+  /** Claims after checks, which report an ended connection before an invalid length. */
   private @Nullable SendRegion checkAndClaim(int length) {
     checkOpen();
     checkLength(length);

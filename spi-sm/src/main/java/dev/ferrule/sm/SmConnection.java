@@ -52,9 +52,9 @@ final class SmConnection implements Connection, Link {
   /**
    * Delay of a second check after going to sleep, before sleeping without a timeout. membarrier(2)
    * orders the check before the sleep after the peer's check, but some kernels skip a processor
-   * that was idle when the process registered for it. A message that the peer published meanwhile
-   * is then late by the time that a store stays in the processor's store buffer, which is far
-   * shorter than this.
+   * that was idle when the process registered for it. A message that the peer has just published is
+   * then not lost but late: its store may still be in the processor's store buffer, where it stays
+   * for far less than this delay.
    */
   static final long SECOND_LOOK_NANOS = 500_000;
 

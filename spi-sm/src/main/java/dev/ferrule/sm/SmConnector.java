@@ -213,8 +213,7 @@ final class SmConnector {
             new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
         connection.countRetransmissions(handshake.retransmissions());
         connection.start();
-        checkNotGivenUp(
-            own); // again, because the steps between may take as long as loading their classes
+        checkNotGivenUp(own); // again, as loading classes may have delayed the steps between
         handshake.confirm(accepted);
       }
       resources.closeOwnFile();

@@ -319,9 +319,8 @@ final class SmReceiver implements Receiver {
       VarHandle.releaseFence(); // for the compiler: the closing thread runs a barrier in this one
     }
     if (connection.isReleased()) {
-      VarHandle
-          .fullFence(); // the closing thread may have seen the mark, and left it to this one to
-      // retire the memory
+      // the closing thread may have seen the mark, and left it to this one to retire the memory
+      VarHandle.fullFence();
       connection.retireIfClosed();
     }
     Reference.reachabilityFence(this);

@@ -100,8 +100,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /**
-   * Throws if the method that the program chose is not available. With KNEM on this side there is
-   * no check: the peer may use the method for the memory of this side.
+   * Throws if the method that the program chose is not available. If this side exposes its memory
+   * by KNEM, there is no check, because the peer may use KNEM for that memory.
    */
   void checkAvailable() {
     if (resources.exposingKnem() == null) {
@@ -164,7 +164,10 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     return found;
   }
 
-  /** A peer that closes takes everything back first; its closing is the more useful reason. */
+  /**
+   * Checks that the peer has not closed. A peer that closes takes everything back first, but its
+   * close is the more useful reason.
+   */
   private void checkNotClosed() {
     connection.onPeerClosed();
     connection.checkOpen();

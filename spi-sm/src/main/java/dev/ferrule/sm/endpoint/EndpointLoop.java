@@ -52,7 +52,7 @@ final class EndpointLoop {
    */
   private long readUntil = System.nanoTime();
 
-  /** The thread closes the socket, the FIFO and the poll when it ends. */
+  /** Creates the thread, which closes the socket, the FIFO and the poll when it ends. */
   EndpointLoop(Endpoint endpoint, DatagramSocket socket, Fifo.Reader fifo, EventPoll poll) {
     this.endpoint = endpoint;
     this.socket = socket;

@@ -186,7 +186,7 @@ public final class OwnDirectory {
   /**
    * Returns the user that created a directory by {@link #create}.
    *
-   * @param path the directory, not a symbolic link
+   * @param path the directory; a symbolic link is not followed
    * @return the user id; empty if Ferrule did not create it, or it does not exist
    */
   public static Optional<Integer> owner(Path path) {
@@ -206,7 +206,7 @@ public final class OwnDirectory {
   /**
    * {@return whether this user created a directory by {@link #create}}
    *
-   * @param path the directory; a symbolic link is none
+   * @param path the directory; a symbolic link is not followed
    */
   public static boolean isOwn(Path path) {
     return owner(path).filter(uid -> uid == Posix.geteuid()).isPresent();
