@@ -301,4 +301,9 @@ final class QueueConnection implements Connection {
       closed = true;
     }
   }
+
+  @Override
+  public String toString() {
+    return uri() + " (" + state() + ")";
+  }
 }

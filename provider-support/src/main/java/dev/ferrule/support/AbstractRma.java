@@ -35,6 +35,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   // Concurrent because a thread that closes registered memory may also detect a failed operation.
   private static final long NOT_STARTED = 0; // in place of an id
 
+  /** Why memory that was attached cannot be accessed. */
+  protected static final String REVOKED =
+      "the peer has closed the ExposedMemory, which revokes the access";
+
   private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
       new ConcurrentSkipListMap<>();
   private final RecentMemory<L> recent;
@@ -218,13 +222,18 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
                 uri(), "invalid handle: not created by this version of Ferrule", null));
   }
 
-  /** {@return the exception for memory that is not exposed to this side} */
+  /** {@return the exception for a handle of memory that is not exposed to this side} */
   protected final RemoteAccessException notExposed() {
     return new RemoteAccessException(
         uri(),
         "the memory is not exposed: the handle belongs to another connection or was forged, or the"
             + " peer has revoked the access",
         null);
+  }
+
+  /** {@return the exception for attached memory that is exposed no longer} */
+  protected final RemoteAccessException revoked() {
+    return new RemoteAccessException(uri(), REVOKED, null);
   }
 
   /**
@@ -247,10 +256,11 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
    * later one.
    *
    * @param id the operation's id
-   * @param failure the failure
+   * @param reason why
    */
-  protected final void failed(long id, RemoteAccessException failure) {
-    failures.putIfAbsent(id, failure);
+  protected final void failed(long id, String reason) {
+    String message = "operation " + id + " failed: " + reason;
+    failures.putIfAbsent(id, new RemoteAccessException(uri(), message, null, id));
   }
 
   @Override
@@ -541,5 +551,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       failures.pollFirstEntry();
       throw first.getValue();
     }
+  }
+
+  @Override
+  public String toString() {
+    return "remote memory access of " + uri();
   }
 }

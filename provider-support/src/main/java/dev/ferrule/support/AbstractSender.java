@@ -464,4 +464,9 @@ public abstract class AbstractSender implements Sender {
 
   /** {@return how often a thread that waited has fallen asleep} */
   public abstract long sleeps();
+
+  @Override
+  public String toString() {
+    return "sender of " + uri();
+  }
 }

@@ -136,4 +136,9 @@ public final class SharedRegistration implements RegisteredMemory {
       }
     }
   }
+
+  @Override
+  public String toString() {
+    return "registered memory of " + segment.byteSize() + " bytes";
+  }
 }

@@ -107,10 +107,10 @@ final class SmConnector {
       throw noListener(uri, address);
     }
     if (listeners.size() > 1) {
-      throw new InvalidAddressException(
+      throw new ConnectionRefusedException(
           uri,
-          listeners.size()
-              + " listeners are in that directory; connect to one of them: "
+          "connection refused: %s listeners at %s (connect to one of them): "
+                  .formatted(listeners.size(), address.uri())
               + listeners.stream()
                   .map(one -> one.uri().toString())
                   .collect(Collectors.joining(", ")),

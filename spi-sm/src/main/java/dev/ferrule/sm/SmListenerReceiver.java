@@ -366,4 +366,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     waiter.wake();
     ReadinessDescriptor.raise(readiness);
   }
+
+  @Override
+  public String toString() {
+    return "receiver of " + listener.uri();
+  }
 }

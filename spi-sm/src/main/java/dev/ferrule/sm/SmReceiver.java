@@ -455,4 +455,9 @@ final class SmReceiver implements Receiver {
   long sleeps() {
     return waiter.sleeps();
   }
+
+  @Override
+  public String toString() {
+    return "receiver of " + connection.uri();
+  }
 }

@@ -380,4 +380,9 @@ final class RdmaReceiver implements Receiver, EventCondition {
   long sleeps() {
     return waiter.sleeps();
   }
+
+  @Override
+  public String toString() {
+    return "receiver of " + owner.uri();
+  }
 }

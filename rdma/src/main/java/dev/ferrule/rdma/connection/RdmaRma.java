@@ -365,7 +365,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
                   nextOperation);
       if (result == OneSidedOperations.Result.GONE) {
         checkOpen(); // its exception has the cause
-        throw notExposed();
+        throw revoked();
       }
       if (result == OneSidedOperations.Result.CLOSED) {
         source.checkOpen(); // throws, unless a close of it was refused meanwhile
