@@ -36,7 +36,7 @@ class RdmaOptionsTest {
         .isGreaterThanOrEqualTo((long) unacked * longest);
   }
 
-  /** The table of docs/sendrecv.md, Memory. */
+  /** The table of docs/protocol-sendrecv.md, Memory. */
   @ParameterizedTest
   @CsvSource({
     "64, 256",
