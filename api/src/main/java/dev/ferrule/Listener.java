@@ -132,8 +132,8 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
-   * Returns what a program can wait for that waits for many things: it shows waiting clients, and
-   * messages for {@link #receiver()}.
+   * Returns the descriptor and channel for a program that waits for many things in one thread. They
+   * show waiting clients, and messages for {@link #receiver()}.
    *
    * @return the readiness; always the same object
    * @throws IllegalStateException if the option {@link StandardOptions#READINESS} is off
