@@ -147,8 +147,8 @@ final class ConnectionCloser {
   /** Returns whether a handler of another thread is processing a message of the connection. */
   private boolean isReadByAnother(Thread closer) {
     if (Membarrier.REGISTERED_PRIVATE) { // else each poll begins with a barrier
-      Membarrier.inProcess(); // either this thread sees a poll that has begun, or the poll sees the
-      // closed state
+      // either this thread sees a poll that has begun, or the poll sees the closed state
+      Membarrier.inProcess();
     }
     return channel.viewUse().isByAnother(closer);
   }

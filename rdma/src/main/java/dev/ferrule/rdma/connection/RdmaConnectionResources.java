@@ -109,9 +109,7 @@ final class RdmaConnectionResources {
 
   private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side, int batch) {
     if (group != null) {
-      int needed =
-          side.receives(); // 0 if they are shared: the common queue has entries for all shared
-      // receives
+      int needed = side.receives(); // 0 if shared: the queue has entries for all shared receives
       if (!group.reserveCompletions(needed)) {
         throw new VerbsException(
             "ibv_create_cq",

@@ -299,8 +299,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     int number = MessageQueue.number(message);
     enter(channel);
     try {
-      if (!channel
-          .isClosed()) { // otherwise another thread has closed it, and its memory may be freed
+      if (!channel.isClosed()) { // otherwise its memory may be freed
         handler.onMessage(channel.view(), channel.offset(number), MessageQueue.length(message));
       }
     } finally {

@@ -32,8 +32,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   private final ResolvedOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
-  private volatile RdmaSender[]
-      open; // includes the first, if it is open; written under the lock of this
+  private volatile RdmaSender[] open; // with the first, if open; written under the lock of this
   private int opened; // in total; under the lock of this
 
   RdmaSenders(
