@@ -85,7 +85,7 @@ public class MessageQueue {
     } else if (taken.compareAndSet(now, now + 1)) {
       bytesTaken.getAndAdd(length(message));
     } else {
-      return NONE; // the own receiver has become the owner and has taken the message
+      return NONE; // the owner is changing, and the other receiver has taken it
     }
     return message;
   }
