@@ -497,7 +497,7 @@ class ReceiveMultiplexerInterleavingTest {
   }
 
   @Test
-  void aConnectionThatIsClosedLeavesTheOthersTheirTurns() {
+  void aClosedConnectionRemovesNoOtherFromTheRotation() {
     Interleavings.exploreShare(
         LIST_SHARE,
         () -> {
