@@ -3,6 +3,7 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSendRegion;
+import dev.ferrule.support.SingleThreadedUse;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,7 +15,8 @@ final class RdmaSendRegion extends AbstractSendRegion {
   private final RdmaSender sender;
   private int place = SendQueue.NO_LINES;
 
-  RdmaSendRegion(RdmaSender sender) {
+  RdmaSendRegion(RdmaSender sender, SingleThreadedUse use) {
+    super(sender, use);
     this.sender = sender;
   }
 
@@ -33,17 +35,12 @@ final class RdmaSendRegion extends AbstractSendRegion {
   }
 
   @Override
-  public long commit(int length) {
-    return sender.commit(this, length);
-  }
-
-  @Override
-  public long stage(int length) {
+  protected long stageMessage(int length) {
     return sender.stage(this, length);
   }
 
   @Override
-  public void abort() {
-    sender.abort(this);
+  protected void release() {
+    sender.release(this);
   }
 }

@@ -26,8 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>So, including a goodbye, at most {@value #CONTROL_RECEIVES} control messages are unreported,
  * and a receive is posted for each. A side that has received {@value #CONTROLS_AT_ONCE} control
  * messages since its last message sends a grant, even if it grants no credits: otherwise a peer
- * that has used up its grants would wait for a program that sends no messages. docs/sendrecv.md
- * proves that the two sides cannot block each other.
+ * that has used up its grants would wait for a program that sends no messages.
+ * docs/protocol-sendrecv.md proves that the two sides cannot block each other.
  *
  * <p><b>Threads:</b> each counter is written by one thread at a time; see the fields.
  */
