@@ -125,7 +125,7 @@ public final class ReceiveMultiplexer {
     return null;
   }
 
-  /** Removes the first node; appends the nodes offered meanwhile. */
+  /** Removes the first node; then appends the nodes that were offered since. */
   private void removeFirst() {
     Place place = first;
     if (place != null) {
