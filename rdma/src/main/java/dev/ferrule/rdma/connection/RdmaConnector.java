@@ -112,8 +112,8 @@ final class RdmaConnector {
   }
 
   /**
-   * Starts a connection, or releases it if that fails. Events of the device may end it from here
-   * on.
+   * Starts a connection, or releases it if that fails. From here on, events of the device may end
+   * the connection.
    */
   private void start(RdmaConnection connection) {
     try {
@@ -137,7 +137,7 @@ final class RdmaConnector {
   }
 
   /**
-   * Waits for an event; any other event ends the attempt.
+   * Waits for an event; throws if the attempt fails or the wait times out.
    *
    * @param timedOut the message if the wait times out
    */

@@ -13,8 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Converts the rejection of a client to an exception. A program gives its reason in the private
- * data; a kernel gives a reason code of the InfiniBand specification (12.6.7.2).
+ * Converts the rejection of a client to an exception. A program states its reason in the private
+ * data; a kernel sends a reason code of the InfiniBand specification (12.6.7.2).
  */
 final class Rejections {
 
@@ -61,14 +61,16 @@ final class Rejections {
         null);
   }
 
-  /** The second status is that of iWARP. */
+  /**
+   * Returns whether the peer's program has rejected the client. The second status is that of iWARP.
+   */
   private static boolean isByProgram(int status) {
     return status == CmEvent.REJECTED_BY_CONSUMER || status == -Errno.ECONNREFUSED;
   }
 
   /**
-   * Returns the message for a program that rejected the client without a hello, or ended before it
-   * answered.
+   * Returns the message for a listener's program that rejected the client without a hello, or that
+   * ended before it answered.
    */
   private static String withoutAnswer(RdmaProtocol protocol, boolean hasHandshake, byte[] data) {
     Optional<String> other = HelloFormat.schemeOf(data);
