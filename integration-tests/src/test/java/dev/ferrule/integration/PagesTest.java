@@ -90,6 +90,24 @@ class PagesTest {
     assertThat(errors(source.append("}\n").toString())).isEmpty();
   }
 
+  @Test
+  void theTableOfFailuresHasEveryExceptionOfTheApi() throws IOException {
+    String guide = Page.of("docs/guide.md").text();
+    String failures = guide.substring(guide.indexOf("## Failures"), guide.indexOf("## Closing"));
+    try (Stream<Path> files = Files.list(Page.ROOT.resolve("api/src/main/java/dev/ferrule"))) {
+      List<String> exceptions =
+          files
+              .map(file -> file.getFileName().toString().replace(".java", ""))
+              .filter(name -> name.endsWith("Exception") && !name.equals("FerruleException"))
+              .map(name -> "`" + name + "`")
+              .toList();
+      assertThat(exceptions).isNotEmpty();
+      assertThat(failures.lines().filter(line -> line.startsWith("| `")))
+          .extracting(line -> line.split("\\|")[1])
+          .satisfies(rows -> assertThat(String.join("", rows)).contains(exceptions));
+    }
+  }
+
   /** Such as {@code Sender.maxMessage()}, also with arguments. */
   @ParameterizedTest
   @ValueSource(strings = {"README.md", "docs/guide.md", "docs/guide-sm.md", "docs/options.md"})
