@@ -226,7 +226,7 @@ public abstract class AtomicsContract extends Contract {
         .isEqualTo(LongStream.range(0, total).map(AtomicsContract::hash).sum());
   }
 
-  /** Returns a number whose sum over several values is theirs alone, but for a coincidence. */
+  /** Returns a hash whose sum over several values identifies them, except by coincidence. */
   private static long hash(long value) {
     long mixed = value * 0x9e37_79b9_7f4a_7c15L;
     return mixed * (mixed >>> 32);
@@ -241,7 +241,7 @@ public abstract class AtomicsContract extends Contract {
 
     long swap(long expected);
 
-    /** Increments it by a swap, if one of a few succeeds beside faster contenders. */
+    /** Increments it by a swap, if one of a few attempts succeeds despite faster contenders. */
     default long addBySwap(long likely) {
       long expected = likely;
       for (int tries = 0; tries < 4; tries++) {
@@ -405,7 +405,7 @@ public abstract class AtomicsContract extends Contract {
     }
   }
 
-  /** Nothing was changed, and the next operation is the first. */
+  /** Checks that nothing was changed, and that the next operation is the first. */
   private static void assertUntouched(Attachment access) {
     assertThat(access.theirs.mismatch(memory().asSlice(0, access.theirs.byteSize()))).isEqualTo(-1);
     assertThat(access.mine.mismatch(memory())).isEqualTo(-1);

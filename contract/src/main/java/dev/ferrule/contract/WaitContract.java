@@ -396,7 +396,7 @@ public abstract class WaitContract extends Contract {
     }
   }
 
-  /** Received are twice as many messages as there was space for, so freed space was used. */
+  /** Twice as many messages arrive as there was space for, so freed space was used. */
   @ParameterizedTest
   @EnumSource
   void freedSpaceWakesASleepingSender(WaitStrategy strategy) {
@@ -455,7 +455,7 @@ public abstract class WaitContract extends Contract {
 
   /**
    * Messages arrive at moments when the receiver may just be falling asleep. A missed wake-up would
-   * hang the test. The limit is long because on a busy machine each turn takes milliseconds.
+   * hang the test. The limit is long because on a busy machine each round takes milliseconds.
    */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})

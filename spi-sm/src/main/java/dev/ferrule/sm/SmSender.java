@@ -56,7 +56,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /**
    * Creates a sender over a ring.
    *
-   * @param whenClosed what follows when the program has closed it
+   * @param whenClosed the action that runs after the program has closed it
    */
   SmSender(
       SmConnection connection,
@@ -93,7 +93,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     checkNotClosed();
   }
 
-  /** Another sender may use the ring since then. */
+  /** Checks that the sender is open: after its close, another sender may use the ring. */
   private void checkNotClosed() {
     if (closed) {
       throw new IllegalStateException("the sender is closed");
@@ -105,7 +105,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   /**
-   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
+   * Claims a place in the ring. If another thread closes the connection during this call, reads
    * return zeros.
    */
   @Override
@@ -251,13 +251,13 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     return true;
   }
 
-  /** Wakes the receiver, whose flag says how it sleeps. */
+  /** Wakes the receiver; its flag states how it sleeps. */
   private void wakeReceiver(int flag) {
     if (RingProducer.isOnFlag(flag)) {
       connection.countWakeup();
       producer.wakeOnFlag(flag);
     } else if (connection.wakePeer()) {
-      producer.clear(flag); // otherwise the next message wakes it
+      producer.clear(flag); // otherwise the next message wakes it again
     }
   }
 
@@ -458,7 +458,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
     giveBack(regions, connection::hasEnded);
     closed = true;
-    foundRoom(maxMessage()); // it waits for none any more
+    foundRoom(maxMessage()); // a closed sender waits for none
     whenClosed.run();
   }
 

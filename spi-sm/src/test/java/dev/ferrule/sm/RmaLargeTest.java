@@ -114,7 +114,7 @@ class RmaLargeTest {
     return MemorySegment.ofArray(bytes);
   }
 
-  /** Copies to the memory at an offset, from where it continues at the memory's begin. */
+  /** Copies to the memory at an offset, from where it continues at the memory's start. */
   private static void copy(MemorySegment from, long length, MemorySegment once, long offset) {
     long begin = offset % PERIOD;
     long first = Math.min(length, PERIOD - begin);

@@ -147,7 +147,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void crossMemoryAttachIsNext() {
+  void crossMemoryAttachIsPreferredToFragments() {
     try (Pair pair = connect(without, "auto")) {
       assertThat(pair.client().counters().rmaPath()).hasValue("cma");
       checkTransfer(pair);
@@ -409,7 +409,7 @@ class RmaPathsTest {
 
   /** A write of the peer to the memory that has begun, in the driver, and does not return. */
   private final class Writing implements AutoCloseable {
-    /** No close may give up before its test has looked. */
+    /** No close may time out before its test has checked it. */
     final ConnectionOptions options =
         ConnectionOptions.builder()
             .set("rma", "knem")
