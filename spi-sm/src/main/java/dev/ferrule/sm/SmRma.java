@@ -116,11 +116,11 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       connection.checkOpen(); // that it has ended is the more useful reason
       throw new FerruleException(
           uri(),
-          "option rma="
+          "remote memory access is not possible: option rma="
               + choice.name().toLowerCase(Locale.ROOT)
-              + " is not possible here ("
+              + " does not work here ("
               + String.join("; ", ways.failures())
-              + "); leave it out to select a method that is",
+              + "); use rma=auto, which selects a method that works",
           null);
     }
   }
@@ -409,8 +409,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
               id,
               new RemoteAccessException(
                   uri(),
-                  "the peer does not expose that part of the memory, or not with that right; or"
-                      + " the word is not aligned there",
+                  "the peer refused the access: it does not expose that part of the memory, or not"
+                      + " with that right, or the word is not aligned in its memory",
                   null));
       case RmaLayout.FAULT -> failed(id, notThere());
       default -> throw new CorruptRingException("invalid fragment status " + status);

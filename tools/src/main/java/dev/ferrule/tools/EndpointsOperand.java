@@ -49,7 +49,10 @@ final class EndpointsOperand {
             .findFirst()
             .orElseThrow(() ->
                 new ToolException(
-                    ExitCode.NO_PROVIDER, "no provider for '" + address.getScheme() + "'"));
+                    ExitCode.NO_PROVIDER,
+                    "no provider for '"
+                        + address.getScheme()
+                        + "'; 'ferrule providers' lists them"));
     EndpointRegistry registry =
         provider
             .endpointRegistry()

@@ -40,7 +40,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   /** The reason sent to a client without a valid hello; it fits as those of the listener do. */
-  static final String STRANGER = "connection refused: the client does not speak this protocol";
+  static final String STRANGER = "the client does not speak this protocol";
 
   /** The state of the request. */
   private enum State {

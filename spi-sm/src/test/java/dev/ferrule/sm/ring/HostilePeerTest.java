@@ -95,7 +95,7 @@ class HostilePeerTest {
   @Test
   void shouldNotSkipPaddingForever() {
     header(RecordHeader.padding(LAYOUT.capacity()));
-    assertCorrupt("only padding");
+    assertCorrupt("the whole ring of ");
   }
 
   @Test
