@@ -59,9 +59,8 @@ final class EndpointsOperand {
             .orElseThrow(() ->
                 new ToolException(
                     ExitCode.USAGE,
-                    "endpoints of "
-                        + provider.scheme()
-                        + " end with their process: there are none to list or remove"));
+                    provider.scheme()
+                        + " has no endpoints to list or remove: they end with their process"));
     try {
       return action.on(registry, address);
     } catch (NoSuchFileException e) { // as after the last process has ended

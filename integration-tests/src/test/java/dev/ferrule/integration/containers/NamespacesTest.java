@@ -80,7 +80,7 @@ class NamespacesTest extends ContainerTest {
     server.answer();
     assertThat(client.failureOf("path 2"))
         .contains("option rma=cma does not work here", "process_vm_readv: Operation not permitted")
-        .contains("SYS_PTRACE", "leave it out");
+        .contains("SYS_PTRACE", "use rma=auto");
     exchangeMessages(server, client, 2);
   }
 }
