@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Both directions of magicring and the posted receives: docs/magicring.md, "Acknowledgments", "Why a receive is never
+ * Both directions of magicring and the posted receives: docs/protocol-magicring.md, "Acknowledgments", "Why a receive is never
  * missing" and "Simplex". RingReceives (countFor, done), RingChannel.received, RingSpace, RingMessages and RingSends, and
  * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sendEnd, sayGoodbye) and Channel.afterPoll.
  *

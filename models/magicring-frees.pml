@@ -3,7 +3,7 @@
  *
  * When a receiver of magicring acknowledges: RingMessages.isAckDue, publishFrees and acknowledge, between the thread that
  * polls (Channel.afterPoll, which may be a sender's), the receiver's thread (RingChannel.freed, relieveStarvingPeer) and
- * the lock of the send queue; docs/magicring.md, "Acknowledgments". Stores with setRelease may be delayed past later
+ * the lock of the send queue; docs/protocol-magicring.md, "Acknowledgments". Stores with setRelease may be delayed past later
  * loads of the same thread, until it passes a full fence, takes a lock or stores to a volatile field.
  *
  * Proved: no acknowledgment is missed, without the tick of the event loop. Where every thread waits, or the program

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * One ring of magicring, as in docs/magicring.md, "Messages", "Acknowledgments" and "The plain ring": RingSpace and
+ * One ring of magicring, as in docs/protocol-magicring.md, "Messages", "Acknowledgments" and "The plain ring": RingSpace and
  * RingSends at the sender, RingMessages and RingChannel at the receiver, RingCursor at both. A claim reserves room;
  * claims are sent in any order, shorter than claimed, or aborted; messages are freed in any order.
  *

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The handshake of sendrecv and magicring (docs/sendrecv.md, "The handshake"): clients that give up at any step while a
+ * The handshake of sendrecv and magicring (docs/protocol-sendrecv.md, "The handshake"): clients that give up at any step while a
  * listener accepts them, and confirmations that are late or lost. Classes: RdmaConnector (Client); RdmaListener (onEvent,
  * nextStep, mayAcceptMore, addConfirming, onClientEvent, tick, close), RdmaConnectionRequest (onEvent, take, answer, refuse),
  * AcceptedClient (isDecided, isSilent, onEvent, awaitSign, giveUp, dismiss), ConnectionEvents.onCmEvent,

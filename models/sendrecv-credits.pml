@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The credits of sendrecv: docs/sendrecv.md, section Credits. Classes of dev.ferrule.sendrecv.queue: Window, CreditedSends,
+ * The credits of sendrecv: docs/protocol-sendrecv.md, section Credits. Classes of dev.ferrule.sendrecv.queue: Window, CreditedSends,
  * OwnBufferReposter, and SendRecvChannel.received; of dev.ferrule.rdma.queue: ControlMessages.sendReport, sendOwedReport
  * and sayGoodbye, Channel.tick, ConnectionTick.pollForReports.
  *

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When a side of sendrecv sends a GRANT, without the tick of the event loop: docs/sendrecv.md, "Credits" and "Receiving".
+ * When a side of sendrecv sends a GRANT, without the tick of the event loop: docs/protocol-sendrecv.md, "Credits" and "Receiving".
  * Window (messageReceived, reposted, isPeerStarving, isGrantDue, mayGrant, immediate), OwnBufferReposter (free,
  * repostForStarvingPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
  * Channel.afterPoll, RdmaReceiver.isHere.

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The shared receive queue of sendrecv (srq=on): docs/sendrecv.md, section Many connections. Classes of
+ * The shared receive queue of sendrecv (srq=on): docs/protocol-sendrecv.md, section Many connections. Classes of
  * dev.ferrule.sendrecv.queue: SharedReceives (run, sleep, repostAll, post, regrant, wake) and its Share (takeFreed, free,
  * reposted, close, giveBack), BufferRing, and Window.
  *

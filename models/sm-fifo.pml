@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Wake-up of a receiver of the provider sm by its endpoint's FIFO, which may be full: docs/sm.md, "Waking up" (even
+ * Wake-up of a receiver of the provider sm by its endpoint's FIFO, which may be full: docs/protocol-sm.md, "Waking up" (even
  * numbers) and "The FIFO". A virtual thread is in SmReceiver.receive; a peer's thread sends to it, and may close the
  * connection then; other connections write to the same FIFO. Models Waiter.sleep and wake, MessageCondition,
  * SmSender.wakeReceiver, Peer, Links and LinkState (a full FIFO), and EndpointLoop.turn and readFifo of both processes.

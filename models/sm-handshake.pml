@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The handshake of sm (docs/sm.md, "The handshake", "Death and close"): a client and a listener, which may each die at any
+ * The handshake of sm (docs/protocol-sm.md, "The handshake", "Death and close"): a client and a listener, which may each die at any
  * step, and restart at the same address. Classes: SmConnector, ClientHandshake, SmConnection.close (Client); Datagrams,
  * ClientHandshake.receive, Links (ClientLoop); SmListener, SmConnectionRequest.make and reject, ServerHandshake.take, offer
  * and turnAway (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended (ServerLoop).

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A receiver of sm beside a hostile sender, who may store any value in any shared word at any time: docs/sm.md, "Validation".
+ * A receiver of sm beside a hostile sender, who may store any value in any shared word at any time: docs/protocol-sm.md, "Validation".
  * Names are those of RecordReader (next, nextInline, nextInLines, isInline, pollInline, clear), RecordChecks (checkPadding,
  * checkLines), RingConsumer (hold, acknowledge), HeldRecord (isValid), ReceivedRings (poll, find) and ReleaseEntry. As the
  * sender may store before each load, each load of a shared word yields any value, whatever an earlier one has yielded.

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Several senders of a connection of sm, each in a lane: docs/sm.md, "Several senders", "Death and close" and "The end of the
+ * Several senders of a connection of sm, each in a lane: docs/protocol-sm.md, "Several senders", "Death and close" and "The end of the
  * messages". Names are those of SmSenders (takeLane, producer, giveLaneBack, afterClose, owned, producers), AbstractSenders
  * (opening, closedLast), RingProducer (markUsed, markEnded, markClosed), SmConnection (close, onPeerClosed), ReceivedRings (find,
  * count, add, isEnded, mayHaveNext, known, rings, turn) and SmReceiver (isReady).

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The records of one ring of sm: docs/sm.md, "The ring" and "Sending and receiving". Names are those of RecordWriter
+ * The records of one ring of sm: docs/protocol-sm.md, "The ring" and "Sending and receiving". Names are those of RecordWriter
  * (tryWrite, reserveRecord, makeRoom, fitsInOneGap, fitsOneByOne, moveTo, claim, stageClaim, abortClaim, stage, publishRecords,
  * markAhead), SmSender.isReady, RecordReader (next, pollInline, clear), RingConsumer (hold, endHold, acknowledge) and
  * SmReceiveRegion. Sizes and positions are in words of 8 bytes. The ring has been in use up to any position (START: up to

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sleep and wake-up of a receiver of the provider sm by its flag and futex(2): docs/sm.md, "Waking up" and "Several
+ * Sleep and wake-up of a receiver of the provider sm by its flag and futex(2): docs/protocol-sm.md, "Waking up" and "Several
  * senders". A platform thread is in SmReceiver.receive; senders in two lanes send to it. Models ReceiverSleep, SleepFlag,
  * RingProducer.publish and wakeOnFlag, MessageCondition, Waiter.block, sleep and wake, Futex, Membarrier, and what wakes
  * the receiver in SmConnection.close and Thread.interrupt. sm-fifo.pml models the wake-up by FIFO.

@@ -8,7 +8,7 @@
 
 enum { SLOTS = 1024, MASK = SLOTS - 1 }; // more than any queue has
 
-enum { MESSAGE = 1, GRANT = 2, TYPE_SHIFT = 28, CONTROLS_SHIFT = 16 }; // docs/sendrecv.md
+enum { MESSAGE = 1, GRANT = 2, TYPE_SHIFT = 28, CONTROLS_SHIFT = 16 }; // docs/protocol-sendrecv.md
 
 struct receive {
   uint64_t id;
@@ -124,7 +124,7 @@ static void return_window(struct ibv_wc *found) {
     return;
   }
   struct receive into = receive(found, IBV_WC_RECV, 24);
-  const uint32_t acknowledgment = 1; // docs/magicring.md
+  const uint32_t acknowledgment = 1; // docs/protocol-magicring.md
   const uint32_t wants = 0;
   char *line = (char *)into.address;
   device.returned = device.messages;

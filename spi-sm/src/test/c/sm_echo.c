@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A client of the sm protocol, written from docs/sm.md alone: connects to an endpoint and sends every message back, those of
+ * A client of the sm protocol, written from docs/protocol-sm.md alone: connects to an endpoint and sends every message back, those of
  * the peer's first sender in its own first ring, and those of its second sender in a lane.
  *
  *   sm_echo ENDPOINT   where ENDPOINT is the directory PATH/PID/ID of a listener
@@ -51,7 +51,7 @@ static long page_up(long n) { return (n + PAGE - 1) & -PAGE; }
 
 /* The first ring of a direction, or a lane: in memory of the side that receives. */
 struct direction {
-  struct direction *first; /* has the words that stand for all */
+  struct direction *first; /* has the control words of all rings */
   char *memory;    /* of the ring; of the first one, also of the whole file */
   char *records;
   char *buffer;
@@ -324,7 +324,7 @@ static void send_message(struct direction *d, const char *bytes, uint64_t length
     publish(d, length + 15 & -8ull, length << 4 | INLINE);
     return;
   }
-  /* Lines in turn; one message at a time, so all lines are free when the release ring says that the last one is. */
+  /* Lines are used in order, for one message at a time: all are free when the release ring reports the last one. */
   while (d->freed < d->out) {
     uint32_t lap = d->freed / d->entries + 1 & 255;
     if (__atomic_load_n(u32(d, RELEASES + 4 * (d->freed % d->entries)), __ATOMIC_ACQUIRE) >> 24 == lap) d->freed++;

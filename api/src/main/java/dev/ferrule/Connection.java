@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point-to-point connection between two programs. It carries whole messages, from a {@link
- * Sender} on one side, in its order, to a {@link Receiver} on the other.
+ * A reliable, full-duplex, message-oriented connection between two programs. It carries whole
+ * messages, in order, from a {@link Sender} on one side to the {@link Receiver} on the other.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-connection"))) {
@@ -60,9 +60,9 @@ public interface Connection extends AutoCloseable {
   Sender sender();
 
   /**
-   * Opens a further Sender, for another thread. Its messages arrive in their order; with those of
-   * other Senders there is none. In shared memory each has room of its own: a thread that stops or
-   * waits for room delays no other Sender. Over RDMA they share the room of the connection.
+   * Opens a further Sender, for another thread. Its messages arrive in their order; messages of
+   * different Senders have no order. In shared memory each Sender has space of its own: a thread
+   * that stops or waits for space delays no other Sender. Over RDMA they share the connection's.
    *
    * @return the Sender, to be closed by the program, or with the connection
    * @throws IllegalStateException if all senders are closed, as the peer was notified that no
@@ -88,7 +88,7 @@ public interface Connection extends AutoCloseable {
   Rma rma();
 
   /**
-   * Returns what a program can wait for that waits for many connections, or for other things too.
+   * Returns the descriptor and channel for a program that waits for many things in one thread.
    * While {@link Listener#receiver()} receives the messages of this connection, they show at {@link
    * Listener#readiness()} instead.
    *
@@ -193,7 +193,7 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * the given timeout.
    *
-   * @param flushTimeout the maximum time to wait; zero drops messages that are not yet transmitted
+   * @param timeout the maximum time to wait; zero drops messages that are not yet transmitted
    */
-  void close(Duration flushTimeout);
+  void close(Duration timeout);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -55,4 +56,14 @@ public interface ConnectionCounters {
    * A thread in {@link Listener#receiver()} waits for all connections, and counts for none.
    */
   long wakeupsReceived();
+
+  /**
+   * {@return the mechanism that copies the bytes of one-sided operations: {@code knem}, {@code cma}
+   * or {@code mmap} over shared memory, {@code rdma} by a device; empty where the provider has no
+   * {@link Rma}, or no mechanism works} Over shared memory it changes if a mechanism fails. It does
+   * not apply to memory of {@link Rma#allocate}, which is mapped.
+   */
+  default Optional<String> rmaPath() {
+    return Optional.empty();
+  }
 }

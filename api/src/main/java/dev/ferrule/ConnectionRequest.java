@@ -4,9 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 
 /**
- * A connection request of a client. The client waits for {@link StandardOptions#CONNECT_TIMEOUT} at
- * most, so answer a request without delay. Call exactly one of {@code accept} and {@code reject},
- * once, from any thread.
+ * A connection request of a client, which {@link Listener#nextRequest()} returns, to be accepted or
+ * rejected by its payload. The client waits for {@link StandardOptions#CONNECT_TIMEOUT} at most, so
+ * answer a request without delay. Call exactly one of {@code accept} and {@code reject}, once, from
+ * any thread.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-request"))) {

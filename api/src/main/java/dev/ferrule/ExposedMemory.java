@@ -4,8 +4,9 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of this program that the peer may read or write without involving this program (one-sided
- * access). See {@link Rma#expose}; {@link Rma} has an example.
+ * A memory region of this program that the peer may access without involving this program
+ * (one-sided access). {@link Rma#expose} and {@link Rma#allocate} return it; {@link Rma} has an
+ * example.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  */

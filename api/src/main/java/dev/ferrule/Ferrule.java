@@ -11,17 +11,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point: connects to an address, or listens on one. The URI's scheme selects one of the
- * providers on the class path or module path.
+ * The entry point: connects to an address, or listens on one. The URI's scheme selects a transport,
+ * which is one of the providers on the class path or module path. Any thread may call its methods.
  *
  * <table>
  * <caption>Addresses</caption>
  * <tr><th>scheme</th><th>between</th><th>address</th></tr>
  * <tr><td>{@code sm}</td><td>processes of one host</td><td>{@code sm:///DIRECTORY[/PID/ID]}</td></tr>
- * <tr><td>{@code sendrecv}, {@code magicring}</td><td>hosts, over RDMA</td><td>{@code sendrecv://HOST:PORT}</td></tr>
+ * <tr><td>{@code sendrecv}, {@code magicring}</td><td>hosts, over RDMA</td><td>{@code
+ * sendrecv://HOST:PORT}; the port 0 lets the system choose one</td></tr>
  * </table>
  *
- * <p>The query of the URI may set options: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}.
+ * <p>The query of the URI may set options: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}. The
+ * sources of the transports are CCI's sm transport and the RDMA messaging protocols of the
+ * KnowYourMemory thesis, see docs/sources.md.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-hello"))) {
@@ -61,10 +64,13 @@ public final class Ferrule {
    * @throws InvalidOptionException if an option is unknown or its value is invalid
    * @throws ProviderUnavailableException if there is no provider for the scheme, or it does not
    *     work on this machine
-   * @throws ConnectionRefusedException if there is no listener at the address
+   * @throws ConnectionRefusedException if there is no listener at the address, or it cannot accept
+   *     this side
    * @throws ConnectionRejectedException if the listener rejected the connection
    * @throws VersionMismatchException if the listener speaks another version of the protocol
    * @throws OperationTimeoutException if the listener did not accept within the timeout
+   * @throws OperationInterruptedException if the thread is interrupted while it waits
+   * @throws ProtocolException if a program other than a listener of the provider answers
    * @throws ResourceExhaustedException if the system lacks a resource for another connection
    * @throws MessageTooLongException if the payload of the options is too long for the transport
    */
@@ -79,8 +85,8 @@ public final class Ferrule {
    * @param address the address of the listener; its query may set options
    * @param options the options; the address's query takes precedence, as for {@link #connect(URI,
    *     ConnectionOptions)}
-   * @return the connection, ready for messages; or the exception that {@code connect} throws. To
-   *     cancel it ends the attempt; a connection that is made nevertheless is closed
+   * @return a future of the connection, or of the exception that {@code connect} throws. Cancelling
+   *     it ends the attempt, and closes a connection that is made nevertheless
    */
   public static CompletableFuture<Connection> connectAsync(URI address, ConnectionOptions options) {
     Objects.requireNonNull(address, "address");

@@ -7,9 +7,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The superclass of all exceptions for conditions that a correct program may encounter at run time:
- * what depends on its configuration (an address, an option, however it was set), on its peer (which
- * dies, is silent, sends an invalid handle, or accepts only shorter messages), on the transport's
- * limits, and on the system.
+ * those that depend on its configuration (an address, an option), on its peer (which dies, is
+ * silent, sends an invalid handle, or accepts only shorter messages), on the transport's limits, or
+ * on the system.
+ *
+ * <table>
+ * <caption>The connection after an exception</caption>
+ * <tr><th>exception</th><th>connection</th></tr>
+ * <tr><td>{@link ConnectionClosedException}, {@link PeerLostException}, {@link
+ * ProtocolException}</td><td>has ended: close it, and connect again if necessary</td></tr>
+ * <tr><td>{@link EndOfStreamException}</td><td>delivers no further message; has ended unless its
+ * {@link Connection#state()} is {@link ConnectionState#OPEN}</td></tr>
+ * <tr><td>{@link OperationTimeoutException}, {@link OperationInterruptedException}, {@link
+ * MessageTooLongException}, {@link ResourceExhaustedException}</td><td>remains usable</td></tr>
+ * <tr><td>{@link RemoteAccessException}</td><td>remains usable if its transport permits
+ * that</td></tr>
+ * </table>
  *
  * <p>An error of the program's own code causes an exception of the JDK, the same in every method:
  *

@@ -6,8 +6,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts connections at an address. {@link #accept()} accepts each client; {@link #nextRequest()}
- * returns the client's request, with its payload, for the program to accept or reject.
+ * A passive endpoint: accepts clients at an address, as a server socket does.
+ *
+ * <table>
+ * <caption>Ways to accept</caption>
+ * <tr><th>returns</th><th>waiting</th><th>with a timeout</th><th>null if there is none</th></tr>
+ * <tr><td>a client's connection, accepted</td><td>{@link #accept()}</td>
+ * <td>{@link #accept(Duration)}</td><td>{@link #tryAccept()}</td></tr>
+ * <tr><td>its request, to be accepted or rejected by its payload</td><td>{@link #nextRequest()}</td>
+ * <td>{@link #nextRequest(Duration)}</td><td>{@link #tryNextRequest()}</td></tr>
+ * </table>
+ *
+ * <p>A thread that waits for a client blocks, whatever the {@link WaitStrategy}.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-listener"))) {
@@ -92,14 +102,15 @@ public interface Listener extends AutoCloseable {
   @Nullable Connection tryAccept();
 
   /**
-   * Returns the single receiver of all connections that this listener has accepted or will accept.
-   * One thread receives from all of them; {@link ReceiveRegion#connection()} returns the connection
-   * of a message. From the first call on, messages are delivered to it, and the receivers of the
-   * individual connections throw {@link IllegalStateException}. Only a connection whose own
-   * receiver was used before keeps receiving its own messages. Messages of one connection stay in
-   * order, and the connections take turns. {@link Connection#onClose} reports the end of a
-   * connection. That a client has closed its senders while its connection is open is not reported
-   * here. Messages not received before their connection is closed are dropped.
+   * Returns the single receiver of all connections that this listener has accepted or will accept:
+   * one thread receives from all of them, in rotation. {@link ReceiveRegion#connection()} returns
+   * the connection of a message. Messages of one connection stay in order.
+   *
+   * <p>From the first call on, messages are delivered to it, and the receivers of the individual
+   * connections throw {@link IllegalStateException}. Only a connection whose own receiver was used
+   * before keeps receiving its own messages. {@link Connection#onClose} reports the end of a
+   * connection; the end of a client's messages, by {@link Sender#close}, is not reported here.
+   * Messages not received before their connection is closed are dropped.
    *
    * <p>This receiver ends with its listener. From then on, each connection's receiver gets the
    * messages of that connection, including those already waiting. A region lent before is freed as

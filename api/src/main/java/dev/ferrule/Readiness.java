@@ -4,10 +4,10 @@ package dev.ferrule;
 import java.nio.channels.SelectableChannel;
 
 /**
- * What a program that waits for many things at once can wait for: a file descriptor, and a channel
- * for a {@link java.nio.channels.Selector}, that are readable while a {@link Connection} or a
- * {@link Listener} has something for the program. It is requested at connection setup, by the
- * option {@link StandardOptions#READINESS}, because it has a cost for both sides: the peer writes a
+ * Readiness notification for event loops: a file descriptor for epoll(7), and a channel for a
+ * {@link java.nio.channels.Selector}, which are readable while a {@link Connection} or a {@link
+ * Listener} has something for the program. It is requested at connection setup, by the option
+ * {@link StandardOptions#READINESS}, because it has a cost for both sides: the peer writes a
  * wake-up for each time that the program has found nothing.
  *
  * {@snippet lang=java :

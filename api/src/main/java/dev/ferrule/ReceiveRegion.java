@@ -4,13 +4,13 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A received message, valid until it is freed by {@link Receiver#free} or {@link #close()}. The
- * object is reused for a later message after that, so do not keep a reference to it. {@link
- * Receiver} has an example.
+ * A received message in the transport's receive memory, valid until it is freed by {@link #close()}
+ * or {@link Receiver#free}. Later messages reuse the object, so do not keep a reference to it.
+ * {@link Receiver} has an example.
  *
- * <p><b>Memory safety:</b> the segments are bounded. Access after the region was freed, to a
- * segment obtained before, reads the message that occupies the memory then. {@link Connection}
- * states what happens to memory after the close.
+ * <p><b>Memory safety:</b> the segments are bounded and read-only. A segment that is kept after the
+ * region was freed reads whatever message occupies the memory then. {@link Connection} states how
+ * the memory is aligned, and what happens to it after the close.
  *
  * <p><b>Threads:</b> any thread may read the bytes; only the Receiver's thread may free the region.
  */

@@ -5,14 +5,27 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a {@link Connection}. Messages are delivered whole, exactly once, and in
- * the order in which the peer sent them.
+ * The receiving half of a {@link Connection}: delivers the peer's messages whole and exactly once,
+ * those of each {@link Sender} in its order. The first byte of a message is aligned to 8 bytes, see
+ * {@link Connection}.
  *
- * <p>There are two ways to receive, which may be mixed. {@link #receive()} waits for a message and
- * returns it as a region, valid until it is freed; {@link #receive(Duration)} waits for a timeout
- * at most, and {@link #tryReceive()} not at all. {@link #poll(MessageHandler, int)} passes messages
- * to a handler in place and frees them itself, which is the fastest; {@link #poll(MessageHandler,
- * int, Duration)} waits for the first one.
+ * <table>
+ * <caption>Ways to receive, which may be mixed</caption>
+ * <tr><th>call</th><th>waits for a message</th><th>without one</th><th>the message is freed</th></tr>
+ * <tr><td>{@link #receive()}</td><td>without limit</td><td>–</td>
+ * <td>by the program: {@link ReceiveRegion#close} or {@link #free}</td></tr>
+ * <tr><td>{@link #receive(Duration)}</td><td>for the timeout at most</td>
+ * <td>throws {@link OperationTimeoutException}</td><td>by the program</td></tr>
+ * <tr><td>{@link #tryReceive()}</td><td>no</td><td>returns null</td><td>by the program</td></tr>
+ * <tr><td>{@link #poll(MessageHandler, int)}</td><td>no</td><td>returns 0</td>
+ * <td>when the handler returns</td></tr>
+ * <tr><td>{@link #poll(MessageHandler, int, Duration)}</td><td>for the first one</td>
+ * <td>returns 0 after the timeout</td><td>when the handler returns</td></tr>
+ * </table>
+ *
+ * <p>{@code poll} is the fastest. Messages are read in the transport's receive memory, without a
+ * copy; {@code receive} and {@code tryReceive} copy a short one in shared memory while another
+ * region is held.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"))) {
@@ -28,27 +41,29 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p><b>Threads:</b> one thread at a time may use a Receiver, also to free, see {@link Connection}.
- * Only {@link Connection#close()} may be called concurrently: it makes a blocked {@code receive}
- * throw {@link ConnectionClosedException}.
+ * Only {@link Connection#close()} may be called concurrently: it makes a blocked call throw {@link
+ * ConnectionClosedException}. {@link Listener#receiver} receives from many connections in one
+ * thread.
  *
  * <p><b>End of stream:</b> when the peer has closed all its senders, or the connection, and its
  * last message was received, every method that receives throws {@link EndOfStreamException}. It
  * does so even if the peer dies after it has closed its senders. When the peer died before that,
  * they throw {@link PeerLostException}, also after all messages that it had sent completely. When
- * this side has closed the connection, they throw {@link ConnectionClosedException}. No method
- * waits forever for a dead peer. One that waits throws {@link OperationInterruptedException} if the
- * thread is interrupted meanwhile.
+ * this side has closed the connection, they throw {@link ConnectionClosedException}. A method that
+ * waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile.
  *
  * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
  * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is
  * never overwritten while it is held. {@code receive} and {@code tryReceive} throw {@link
  * IllegalStateException} if the program holds so many regions that no further message can arrive.
+ *
+ * <p><b>Sources:</b> {@code Receive} and {@code Free} in the RDMA messaging protocols of the
+ * KnowYourMemory thesis, and CCI's sm transport, see docs/sources.md.
  */
 public interface Receiver {
 
   /**
-   * Waits for the next message, using the connection's {@link WaitStrategy}, as long as the
-   * connection lives.
+   * Waits for the next message, using the connection's {@link WaitStrategy}.
    *
    * @return the message; must be freed by {@link #free}
    */
@@ -93,15 +108,16 @@ public interface Receiver {
   int poll(MessageHandler handler, int limit, Duration timeout);
 
   /**
-   * Pauses for at most 15 µs, by spinning, or not at all: in a stream over shared memory, a
-   * receiver that is level with the sender takes each cache line away while it is written, and both
-   * are slower. To be called after each {@link #poll} or {@link #tryReceive}.
+   * Pauses for at most 15 µs, by spinning, if that makes the stream faster; otherwise does nothing.
+   * A loop that polls all the time calls it after each {@link #poll} or {@link #tryReceive}. Over
+   * shared memory, a receiver that has caught up with the sender takes each cache line away while
+   * the sender writes it, which makes both slower.
    */
   default void idle() {}
 
   /**
    * Frees a received region, in any order; the peer may then overwrite it. Does not wait. Does
-   * nothing after the connection was closed.
+   * nothing after this side has closed the connection.
    *
    * @param message a region received from this Receiver, and not freed yet
    */

@@ -4,8 +4,9 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program that connections can send from, and that {@link Rma} can read into and
- * write from; see {@link Connection#register}, and {@link Rma} for an example.
+ * A registered memory region of this program (a memory region of RDMA verbs): connections send from
+ * it, over RDMA without a copy, and it is the local memory of {@link Rma}. {@link
+ * Connection#register} returns it; {@link Sender} and {@link Rma} have examples.
  *
  * <p>Every connection of the same provider in this process can use it, not only the one that it was
  * registered with. The RDMA providers count as one. Over RDMA the device accesses the memory

@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory exposed by the peer and attached by {@link Rma#attach}: the source of reads, and the
- * target of writes and atomic operations. It need not be closed.
+ * The peer's side of {@link ExposedMemory}, attached by {@link Rma#attach}: the source of reads,
+ * and the target of writes and atomic operations. It need not be closed; {@link Rma} has an
+ * example.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  */

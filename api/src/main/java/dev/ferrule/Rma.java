@@ -9,6 +9,25 @@ import java.time.Duration;
  * without involving the peer's program (one-sided). One side exposes memory and sends its handle;
  * the other side attaches the handle and may then access the memory any number of times.
  *
+ * <table>
+ * <caption>Operations</caption>
+ * <tr><th>operation</th><th>right</th><th>other forms</th><th>local memory until it is
+ * complete</th></tr>
+ * <tr><td>{@link #write}</td><td>{@link RmaRight#WRITE}</td>
+ * <td>Duration, {@link #tryWrite}</td><td>source; must not be changed</td></tr>
+ * <tr><td>{@link #read}</td><td>{@link RmaRight#READ}</td>
+ * <td>Duration, {@link #tryRead}</td><td>target; undefined</td></tr>
+ * <tr><td>{@link #fetchAndAdd}</td><td>{@link RmaRight#ATOMIC}</td>
+ * <td>Duration, {@link #tryFetchAndAdd}</td><td>target of the previous value; undefined</td></tr>
+ * <tr><td>{@link #compareAndSwap}</td><td>{@link RmaRight#ATOMIC}</td>
+ * <td>Duration, {@link #tryCompareAndSwap}</td><td>target of the previous value; undefined</td></tr>
+ * <tr><td>{@link #writeAndSend}</td><td>{@link RmaRight#WRITE}</td>
+ * <td>none</td><td>source; must not be changed</td></tr>
+ * </table>
+ *
+ * <p>Each returns the operation's id, once the operation has started; it may be complete by then.
+ * Ids start at 1 and increase by 1 per operation.
+ *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
  *     Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-rma"))) {
@@ -31,12 +50,13 @@ import java.time.Duration;
  * bytes of one operation become visible in no particular order, and not atomically, except those of
  * {@link #fetchAndAdd} and {@link #compareAndSwap}.
  *
- * <p><b>Waiting:</b> an operation may have to wait for space: outstanding requests over RDMA, the
- * peer's thread over shared memory that is not mapped. So each has three forms. One waits; one with
- * a {@link Duration} waits for that time at most, and then throws {@link
- * OperationTimeoutException}; {@code try…} does not wait, and returns 0 without any effect if the
- * operation cannot start at once; nor does a timeout of zero. Memory that is mapped, or copied by
- * the system, is copied within the call in each form.
+ * <p><b>Waiting:</b> an operation may have to wait for space: over RDMA, for outstanding requests;
+ * over shared memory that is not mapped, for the peer's thread. It uses the connection's {@link
+ * WaitStrategy}. With a {@link Duration} it waits for that time at most, and then throws {@link
+ * OperationTimeoutException}: a write or a read may have copied some bytes by then, but an atomic
+ * operation has changed nothing. {@code try…} does not wait, and returns 0 without any effect if
+ * the operation cannot start at once. Memory that is mapped, or copied by the system, is copied
+ * within the call in each form.
  *
  * <p><b>Atomic operations</b> change one word of 8 bytes, in the machine's byte order. They are
  * atomic with respect to each other, whichever connections of one provider they use:
@@ -56,10 +76,10 @@ import java.time.Duration;
  * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
  * {@link Sender} as well.
  *
- * <p><b>Errors:</b> every method but {@link #path} throws {@link ConnectionClosedException} if the
- * connection is closed, by either side, and {@link PeerLostException} if the peer died; {@link
- * #isComplete} and {@link #await} do so if the operation was not complete by then. Those two also
- * throw {@link RemoteAccessException}, once, if this or another operation has failed, and {@link
+ * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
+ * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
+ * {@link #await} do so if the operation was not complete by then. Those two also throw {@link
+ * RemoteAccessException}, once, if this or an earlier operation has failed, and {@link
  * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
  * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
  * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
@@ -67,6 +87,9 @@ import java.time.Duration;
  * IllegalArgumentException}; the first use of registered memory on a further device may throw
  * {@link ResourceExhaustedException}. The methods name only what they throw beyond that. Only
  * {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ *
+ * <p><b>Sources:</b> RDMA READ, WRITE and atomic operations of the InfiniBand Architecture
+ * Specification, and KNEM, cross-memory attach and mmap of CCI's sm transport, see docs/sources.md.
  */
 public interface Rma {
 
@@ -97,7 +120,7 @@ public interface Rma {
    * @param size the size in bytes, at least 1
    * @param rights the accesses that the peer may make, at least one
    * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after
-   *     closing it or the connection
+   *     closing it; {@link Connection} states what happens to it after the connection's close
    * @throws IllegalArgumentException if the size is less than 1, or no right is given
    * @throws UnsupportedOperationException as for {@link #expose}
    * @throws ResourceExhaustedException if that much memory is not available, or cannot be exposed
@@ -116,15 +139,14 @@ public interface Rma {
   RemoteMemory attach(RmaHandle handle);
 
   /**
-   * Writes to the peer's memory. Returns once the operation has started; it may be complete by
-   * then. Waits while there is no space to start it.
+   * Writes to the peer's memory. Waits while there is no space to start the operation.
    *
    * @param local the source; must not be changed before the operation is complete
    * @param localOffset the offset in the source, in bytes
    * @param remote the target
    * @param remoteOffset the offset in the target, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
-   * @return the operation's id, for {@link #await}; ids start at 1
+   * @return the operation's id, for {@link #await}
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; no bytes
    *     have been written that were not exposed at that time
    * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
@@ -148,8 +170,6 @@ public interface Rma {
    * @param length as for {@link #write}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
-   * @throws OperationTimeoutException if there was no space within the timeout; part of the bytes
-   *     may have been copied
    */
   long write(
       RegisteredMemory local,
@@ -179,15 +199,14 @@ public interface Rma {
       long length);
 
   /**
-   * Reads from the peer's memory. Returns once the operation has started; it may be complete by
-   * then. Waits while there is no space to start it.
+   * Reads from the peer's memory. Waits while there is no space to start the operation.
    *
    * @param local the target; its content is undefined until the operation is complete
    * @param localOffset the offset in the target, in bytes
    * @param remote the source
    * @param remoteOffset the offset in the source, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
-   * @return the operation's id, for {@link #await}; ids start at 1
+   * @return the operation's id, for {@link #await}
    * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
    * @throws IllegalArgumentException if the local memory is read-only
    * @throws OperationInterruptedException as for {@link #write}
@@ -209,8 +228,6 @@ public interface Rma {
    * @param length as for {@link #read}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
-   * @throws OperationTimeoutException if there was no space within the timeout; part of the bytes
-   *     may have been copied
    */
   long read(
       RegisteredMemory local,
@@ -241,8 +258,7 @@ public interface Rma {
 
   /**
    * Atomically adds to a word of the peer's memory, and stores the previous value in local memory.
-   * Returns once the operation has started; it may be complete by then. Waits while there is no
-   * space to start it. The class comment states with respect to what it is atomic.
+   * Waits while there is no space to start the operation. See Atomic operations above.
    *
    * {@snippet lang=java :
    * try (Arena arena = Arena.ofShared();
@@ -266,7 +282,7 @@ public interface Rma {
    * @param remote the memory with the word
    * @param remoteOffset the word's offset, in bytes
    * @param addend the number to add, modulo 2<sup>64</sup>
-   * @return the operation's id, for {@link #await}; ids start at 1
+   * @return the operation's id, for {@link #await}
    * @throws IllegalArgumentException if the local memory is read-only; or if the address of either
    *     memory plus its offset, in the process that owns the memory, is not a multiple of 8
    * @throws RemoteAccessException if the memory is not exposed for atomic operations, or no longer
@@ -291,8 +307,6 @@ public interface Rma {
    * @param addend as for {@link #fetchAndAdd}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
-   * @throws OperationTimeoutException if there was no space within the timeout; the word is not
-   *     changed
    */
   long fetchAndAdd(
       RegisteredMemory local,
@@ -330,11 +344,7 @@ public interface Rma {
    * @param remoteOffset as for {@link #fetchAndAdd}
    * @param expected the value that the word must have to be set
    * @param desired the value to set
-   * @return the operation's id, for {@link #await}; ids start at 1
-   * @throws IllegalArgumentException as for {@link #fetchAndAdd}
-   * @throws RemoteAccessException as for {@link #fetchAndAdd}
-   * @throws UnsupportedOperationException as for {@link #fetchAndAdd}
-   * @throws OperationInterruptedException as for {@link #fetchAndAdd}
+   * @return the operation's id, for {@link #await}
    */
   long compareAndSwap(
       RegisteredMemory local,
@@ -356,8 +366,6 @@ public interface Rma {
    * @param desired as for {@link #compareAndSwap}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
-   * @throws OperationTimeoutException if there was no space within the timeout; the word is not
-   *     changed
    */
   long compareAndSwap(
       RegisteredMemory local,
@@ -390,7 +398,7 @@ public interface Rma {
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
    * sees the written bytes. May wait until the write is complete, and for space for the message.
-   * The calling thread must be the one that uses the Sender. A program that must not wait calls
+   * Uses {@link Connection#sender()}, also its thread rule. A program that must not wait calls
    * {@link #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
@@ -410,13 +418,6 @@ public interface Rma {
       long remoteOffset,
       long length,
       MemorySegment message);
-
-  /**
-   * {@return the name of the mechanism that copies the bytes: {@code knem}, {@code cma} or {@code
-   * mmap} over shared memory, {@code rdma} by a device} It may change if a mechanism fails. May be
-   * called by any thread.
-   */
-  String path();
 
   /**
    * Orders operations: all earlier ones take effect before any later one begins. May wait until

@@ -4,12 +4,39 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory for one outgoing message, from which the transport sends without a copy. {@link
- * Sender#claim} returns it, where there is an example. Until it is committed, staged or aborted, it
- * occupies buffer space. Its initial content is undefined.
+ * A claimed piece of the send buffer, to which the program writes one message in place. {@link
+ * Sender#claim} returns it. Its initial content is undefined.
+ *
+ * <table>
+ * <caption>Ways to end a claim; none waits</caption>
+ * <tr><th>call</th><th>the message</th></tr>
+ * <tr><td>{@link #commit()}, {@link #commit(int)}</td>
+ * <td>is sent, in full or its first bytes</td></tr>
+ * <tr><td>{@link #stage()}, {@link #stage(int)}</td>
+ * <td>is sent by the next {@link Sender#flush}, in full or its first bytes</td></tr>
+ * <tr><td>{@link #abort()}, {@link #close()}</td>
+ * <td>is not sent; the space is free again</td></tr>
+ * </table>
+ *
+ * {@snippet lang=java :
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     try (SendRegion region = client.sender().claim(64)) { // the longest that it may become
+ *       region.segment().set(ValueLayout.JAVA_INT, 0, 42);
+ *       region.commit(4);
+ *     }
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.length()); // 4
+ *     }
+ *   }
+ * }
+ * }
  *
  * <p>Later claims reuse the object. So commit, stage or abort a region last in its {@code try}
- * block, and keep no reference to it.
+ * block, and keep no reference to it. {@link Connection} states how the memory is aligned, and what
+ * happens to it after the close.
  *
  * <p><b>Threads:</b> any thread may write the bytes before the Sender's thread commits the region;
  * only that thread may commit, stage, abort or close it.
@@ -17,9 +44,9 @@ import java.lang.foreign.MemorySegment;
 public interface SendRegion extends AutoCloseable {
 
   /**
-   * Returns the claimed memory as a segment of exactly the claimed length, aligned to 8 bytes.
-   * Allocates a small object unless the JIT compiler eliminates it; {@link #buffer()}, {@link
-   * #offset()} and {@link #length()} never allocate.
+   * Returns the claimed memory as a segment of exactly the claimed length. Allocates a small object
+   * unless the JIT compiler eliminates it; {@link #buffer()}, {@link #offset()} and {@link
+   * #length()} never allocate.
    *
    * @return the memory to write the message to
    * @throws IllegalStateException if the region is not claimed
@@ -41,7 +68,7 @@ public interface SendRegion extends AutoCloseable {
   int length();
 
   /**
-   * Sends the whole region. Does not wait.
+   * Sends the whole region.
    *
    * @return the message's id, see {@link Sender}
    * @throws ConnectionClosedException if the connection is closed
@@ -54,7 +81,7 @@ public interface SendRegion extends AutoCloseable {
   }
 
   /**
-   * Sends the first bytes of the region. Does not wait. Otherwise like {@link #commit()}.
+   * Sends the first bytes of the region. Otherwise like {@link #commit()}.
    *
    * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id, see {@link Sender}
@@ -65,7 +92,7 @@ public interface SendRegion extends AutoCloseable {
   /**
    * Stages the whole region, which {@link Sender#flush} sends. Otherwise like {@link #commit()}.
    *
-   * @return the message's id, not complete before the next flush
+   * @return the message's id
    */
   default long stage() {
     return stage(length());
@@ -75,7 +102,7 @@ public interface SendRegion extends AutoCloseable {
    * Stages the first bytes of the region. Otherwise like {@link #commit()}.
    *
    * @param length the number of bytes to send; 0 to the region's length
-   * @return the message's id, not complete before the next flush
+   * @return the message's id
    * @throws IllegalArgumentException if the length is out of range; the region remains claimed
    */
   long stage(int length);

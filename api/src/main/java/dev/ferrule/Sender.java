@@ -6,19 +6,28 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half of a {@link Connection}.
+ * The sending half of a {@link Connection}: a stream of whole messages with back pressure, batches
+ * and completion ids.
  *
  * <table>
  * <caption>Ways to send</caption>
- * <tr><th>the message</th><th>sent at once</th><th>sent by the next {@link #flush}</th></tr>
+ * <tr><th>the message</th><th>sent at once</th><th>sent by the next {@link #flush}</th>
+ * <th>copies</th><th>its source may be changed</th></tr>
  * <tr><td>is written in place, to a region that {@link #claim} returns</td>
- * <td>{@link SendRegion#commit()}</td><td>{@link SendRegion#stage()}</td></tr>
+ * <td>{@link SendRegion#commit()}</td><td>{@link SendRegion#stage()}</td>
+ * <td>0</td><td>until that call</td></tr>
  * <tr><td>is copied from a segment</td>
- * <td>{@link #send(MemorySegment)}</td><td>{@link #stage(MemorySegment)}</td></tr>
- * <tr><td>is read from registered memory, after a header if there is one</td>
+ * <td>{@link #send(MemorySegment)}</td><td>{@link #stage(MemorySegment)}</td>
+ * <td>1</td><td>after the call</td></tr>
+ * <tr><td>is read from registered memory, after a copied header if there is one</td>
  * <td>{@link #sendRegistered(RegisteredMemory, long, int) sendRegistered}</td>
- * <td>{@link #stageRegistered(RegisteredMemory, long, int) stageRegistered}</td></tr>
+ * <td>{@link #stageRegistered(RegisteredMemory, long, int) stageRegistered}</td>
+ * <td>0 over RDMA, 1 in shared memory</td><td>when its id is complete; the header after the
+ * call</td></tr>
  * </table>
+ *
+ * <p>In shared memory, a short message is copied when it was claimed beside another claimed region.
+ * The first byte of a message is aligned to 8 bytes, see {@link Connection}.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
@@ -42,27 +51,38 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Waiting:</b> a method that may wait for space has three forms. {@link #claim(int)} waits,
- * using the connection's {@link WaitStrategy}; {@link #claim(int, Duration)} waits for the timeout
- * at most, and then throws {@link OperationTimeoutException}; {@link #tryClaim(int)} does not wait,
- * and returns null if there is no space. {@code trySend} and the like return 0 then. There is no
- * space while the peer receives more slowly than this side sends (back pressure). A form that finds
- * none sends nothing and changes nothing, but flushes what is staged.
+ * <p><b>Waiting:</b> there is no space for a message while the peer receives more slowly than this
+ * side sends (back pressure). What a call does then depends on its form:
+ *
+ * <table>
+ * <caption>Without space</caption>
+ * <tr><th>call</th><th>result</th></tr>
+ * <tr><td>{@code claim}, {@code send}, {@code stage} and the like</td>
+ * <td>waits, using the connection's {@link WaitStrategy}</td></tr>
+ * <tr><td>the same with a {@link Duration}</td>
+ * <td>waits for the timeout at most, then throws {@link OperationTimeoutException}</td></tr>
+ * <tr><td>{@link #tryClaim}</td><td>returns null at once</td></tr>
+ * <tr><td>{@code trySend}, {@code tryStage} and the like</td><td>return 0 at once</td></tr>
+ * </table>
+ *
+ * <p>Each of them first flushes what is staged. A call that gives up has no other effect. {@link
+ * #await} waits for completion, not for space. The other methods do not wait: a claim reserves all
+ * that its commit needs, and a staged message all that its flush needs.
  *
  * <p><b>Ids</b> start at 1 and increase by 1 per message. An id is complete when the message's
  * memory may be reused: when the message is published in shared memory or, over RDMA, acknowledged
  * by the peer's device. Completion does not mean that the peer's program has read the message. When
- * the connection ends, incomplete ids fail.
+ * the connection ends, incomplete ids fail. Only sends from registered memory need ids.
  *
  * <p><b>Order:</b> messages of one Sender arrive in the order of its sends, regardless of that of
- * claims. Between Senders there is none: send by one of them what must stay in order. Several
- * regions may be claimed at once. A claim reserves all that its commit needs, which never waits.
+ * claims. Several regions may be claimed at once. Messages of different Senders have no order: send
+ * by one of them what must stay in order.
  *
  * <p><b>Batches:</b> {@link #flush} sends all staged messages together. This costs less than
  * sending them one by one: one doorbell over RDMA, one check for a sleeping peer over shared
- * memory. Each method that sends flushes what was staged before, as do {@link #await} of a staged
- * message, and every method that finds no space. Messages that are not flushed when the connection
- * is closed are not sent.
+ * memory. Each method that sends flushes what was staged before, and so does {@link #await} of a
+ * staged message. The id of a staged message is not complete before its flush; the registration of
+ * staged memory must stay open until then. The close of the connection drops what is not flushed.
  *
  * <p><b>End:</b> {@link #close} of a connection's last Sender notifies the peer that no further
  * message follows, while the connection stays open, so that the peer can answer.
@@ -81,7 +101,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> one thread at a time may use a Sender, see {@link Connection}. Only {@link
  * Connection#close()} may be called concurrently: it makes a blocked call throw {@link
- * ConnectionClosedException}.
+ * ConnectionClosedException}. {@link Connection#newSender} opens a Sender for another thread.
+ *
+ * <p><b>Sources:</b> ids are those of {@code SendAsync} and {@code Wait} in the RDMA messaging
+ * protocols of the KnowYourMemory thesis; doorbell batching is described by Kalia, Kaminsky and
+ * Andersen, USENIX ATC 2016. docs/sources.md has the bibliography.
  */
 public interface Sender extends AutoCloseable {
 
@@ -102,7 +126,6 @@ public interface Sender extends AutoCloseable {
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the region, to be committed, staged or aborted
-   * @throws OperationTimeoutException if there was no space within the timeout
    */
   SendRegion claim(int length, Duration timeout);
 
@@ -117,8 +140,7 @@ public interface Sender extends AutoCloseable {
   @Nullable SendRegion tryClaim(int length);
 
   /**
-   * Sends a copy of a message. Waits while there is no space. The segment may be reused as soon as
-   * this method returns.
+   * Sends a copy of a message. Waits while there is no space.
    *
    * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
    * @return the message's id
@@ -133,7 +155,6 @@ public interface Sender extends AutoCloseable {
    * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the message's id
-   * @throws OperationTimeoutException if there was no space within the timeout
    */
   default long send(MemorySegment message, Duration timeout) {
     return send(message, 0, message.byteSize(), timeout);
@@ -150,8 +171,7 @@ public interface Sender extends AutoCloseable {
   }
 
   /**
-   * Sends a copy of a part of a segment. Waits while there is no space. The segment may be reused
-   * as soon as this method returns.
+   * Sends a copy of a part of a segment. Waits while there is no space.
    *
    * @param source the segment that contains the message, on or off the heap
    * @param offset the offset of the message in the segment, in bytes
@@ -168,7 +188,6 @@ public interface Sender extends AutoCloseable {
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the message's id
-   * @throws OperationTimeoutException if there was no space within the timeout
    */
   long send(MemorySegment source, long offset, long length, Duration timeout);
 
@@ -183,9 +202,8 @@ public interface Sender extends AutoCloseable {
   long trySend(MemorySegment source, long offset, long length);
 
   /**
-   * Sends a message in registered memory. Waits while there is no space. Over RDMA, the device
-   * reads the bytes; over shared memory, this method copies them. They must not be changed before
-   * the id is complete.
+   * Sends a message in registered memory. Waits while there is no space. The bytes must not be
+   * changed before the id is complete.
    *
    * @param memory memory registered with any connection of the provider
    * @param offset the offset of the message in the memory, in bytes
@@ -204,7 +222,6 @@ public interface Sender extends AutoCloseable {
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the message's id
-   * @throws OperationTimeoutException if there was no space within the timeout
    */
   default long sendRegistered(RegisteredMemory memory, long offset, int length, Duration timeout) {
     return sendRegistered(MemorySegment.NULL, memory, offset, length, timeout);
@@ -224,8 +241,7 @@ public interface Sender extends AutoCloseable {
 
   /**
    * Sends a header and bytes in registered memory as one message. Waits while there is no space.
-   * The header's segment may be reused as soon as this method returns; the payload is treated as by
-   * {@link #sendRegistered(RegisteredMemory, long, int)}.
+   * The payload must not be changed before the id is complete.
    *
    * {@snippet lang=java :
    * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-gather"))) {
@@ -243,12 +259,10 @@ public interface Sender extends AutoCloseable {
    * }
    * }
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
    * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
    * @return the message's id
    */
   long sendRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
@@ -257,15 +271,12 @@ public interface Sender extends AutoCloseable {
    * Sends a header and bytes in registered memory as one message, and waits for the timeout at
    * most.
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
    * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the message's id
-   * @throws OperationTimeoutException if there was no space within the timeout
    */
   long sendRegistered(
       MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout);
@@ -273,22 +284,19 @@ public interface Sender extends AutoCloseable {
   /**
    * Sends a header and bytes in registered memory as one message, if there is space.
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
    * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
    * @return the message's id; 0 if there is no space
    */
   long trySendRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
   /**
-   * Stages a copy of a message. Waits while there is no space. The segment may be reused as soon as
-   * this method returns.
+   * Stages a copy of a message. Waits while there is no space.
    *
    * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush
+   * @return the message's id
    */
   default long stage(MemorySegment message) {
     return stage(message, 0, message.byteSize());
@@ -299,8 +307,7 @@ public interface Sender extends AutoCloseable {
    *
    * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @return the message's id, not complete before the next flush
-   * @throws OperationTimeoutException if there was no space within the timeout
+   * @return the message's id
    */
   default long stage(MemorySegment message, Duration timeout) {
     return stage(message, 0, message.byteSize(), timeout);
@@ -310,20 +317,19 @@ public interface Sender extends AutoCloseable {
    * Stages a copy of a message, if there is space.
    *
    * @param message the bytes, on or off the heap; at most {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush; 0 if there is no space
+   * @return the message's id; 0 if there is no space
    */
   default long tryStage(MemorySegment message) {
     return tryStage(message, 0, message.byteSize());
   }
 
   /**
-   * Stages a copy of a part of a segment. Waits while there is no space. The segment may be reused
-   * as soon as this method returns.
+   * Stages a copy of a part of a segment. Waits while there is no space.
    *
    * @param source the segment that contains the message, on or off the heap
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush
+   * @return the message's id
    */
   long stage(MemorySegment source, long offset, long length);
 
@@ -334,8 +340,7 @@ public interface Sender extends AutoCloseable {
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @return the message's id, not complete before the next flush
-   * @throws OperationTimeoutException if there was no space within the timeout
+   * @return the message's id
    */
   long stage(MemorySegment source, long offset, long length, Duration timeout);
 
@@ -345,7 +350,7 @@ public interface Sender extends AutoCloseable {
    * @param source the segment that contains the message, on or off the heap
    * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush; 0 if there is no space
+   * @return the message's id; 0 if there is no space
    */
   long tryStage(MemorySegment source, long offset, long length);
 
@@ -353,11 +358,10 @@ public interface Sender extends AutoCloseable {
    * Stages a message in registered memory. Waits while there is no space. The bytes must not be
    * changed before the id is complete.
    *
-   * @param memory memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param memory memory registered with any connection of the provider
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush
+   * @return the message's id
    */
   default long stageRegistered(RegisteredMemory memory, long offset, int length) {
     return stageRegistered(MemorySegment.NULL, memory, offset, length);
@@ -366,13 +370,11 @@ public interface Sender extends AutoCloseable {
   /**
    * Stages a message in registered memory, and waits for the timeout at most.
    *
-   * @param memory memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param memory memory registered with any connection of the provider
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @return the message's id, not complete before the next flush
-   * @throws OperationTimeoutException if there was no space within the timeout
+   * @return the message's id
    */
   default long stageRegistered(RegisteredMemory memory, long offset, int length, Duration timeout) {
     return stageRegistered(MemorySegment.NULL, memory, offset, length, timeout);
@@ -381,11 +383,10 @@ public interface Sender extends AutoCloseable {
   /**
    * Stages a message in registered memory, if there is space.
    *
-   * @param memory memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param memory memory registered with any connection of the provider
    * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessage()}
-   * @return the message's id, not complete before the next flush; 0 if there is no space
+   * @return the message's id; 0 if there is no space
    */
   default long tryStageRegistered(RegisteredMemory memory, long offset, int length) {
     return tryStageRegistered(MemorySegment.NULL, memory, offset, length);
@@ -394,14 +395,11 @@ public interface Sender extends AutoCloseable {
   /**
    * Stages a header and bytes in registered memory as one message. Waits while there is no space.
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
-   * @param payload memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
+   * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
-   * @return the message's id, not complete before the next flush
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
+   * @return the message's id
    */
   long stageRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
@@ -409,16 +407,12 @@ public interface Sender extends AutoCloseable {
    * Stages a header and bytes in registered memory as one message, and waits for the timeout at
    * most.
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
-   * @param payload memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
+   * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @return the message's id, not complete before the next flush
-   * @throws OperationTimeoutException if there was no space within the timeout
+   * @return the message's id
    */
   long stageRegistered(
       MemorySegment header, RegisteredMemory payload, long offset, int length, Duration timeout);
@@ -426,14 +420,11 @@ public interface Sender extends AutoCloseable {
   /**
    * Stages a header and bytes in registered memory as one message, if there is space.
    *
-   * @param header the first bytes of the message, on or off the heap, which are copied; may be
-   *     empty
-   * @param payload memory registered with any connection of the provider, not to be closed before
-   *     the next flush
+   * @param header the message's first bytes, on or off the heap, copied; may be empty
+   * @param payload memory registered with any connection of the provider
    * @param offset the offset of the payload in the memory, in bytes
-   * @param length the payload's length in bytes; together with the header's at most {@link
-   *     #maxMessage()}
-   * @return the message's id, not complete before the next flush; 0 if there is no space
+   * @param length the payload's length; with the header's at most {@link #maxMessage()}
+   * @return the message's id; 0 if there is no space
    */
   long tryStageRegistered(MemorySegment header, RegisteredMemory payload, long offset, int length);
 
@@ -441,7 +432,8 @@ public interface Sender extends AutoCloseable {
   int staged();
 
   /**
-   * Sends all staged messages. Does nothing if there are none, even when the connection is closed.
+   * Sends all staged messages. Does not wait. Does nothing if there are none, even when the
+   * connection is closed.
    */
   void flush();
 

@@ -2,8 +2,9 @@
 package dev.ferrule;
 
 /**
- * How a blocking call of a {@link Sender} or {@link Receiver} waits. The strategy affects latency
- * and CPU use, but not the result of the call.
+ * How a blocking call of a {@link Sender}, {@link Receiver} or {@link Rma} waits: by busy-waiting,
+ * blocking, or both. The strategy affects latency and CPU use, but not the result of the call. The
+ * two sides of a connection may differ. {@link StandardOptions#WAIT} sets it.
  */
 public enum WaitStrategy {
   /**

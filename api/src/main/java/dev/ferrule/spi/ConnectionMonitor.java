@@ -103,6 +103,7 @@ public final class ConnectionMonitor {
         event.retransmissions = counters.retransmissions().orElse(NOT_COUNTED);
         event.wakeupsSent = counters.wakeupsSent().orElse(NOT_COUNTED);
         event.wakeupsReceived = counters.wakeupsReceived();
+        event.rmaPath = counters.rmaPath().orElse(null);
         event.commit();
       }
     }
@@ -176,5 +177,10 @@ public final class ConnectionMonitor {
 
     @Label("Wake-ups Received")
     long wakeupsReceived;
+
+    @Label("RMA Path")
+    @Description(
+        "The mechanism that copies the bytes of one-sided operations; N/A if there is none")
+    @Nullable String rmaPath;
   }
 }

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -48,7 +49,12 @@ class ConnectionMonitorTest {
       OptionalLong retransmissions,
       OptionalLong wakeupsSent,
       long wakeupsReceived)
-      implements ConnectionCounters {}
+      implements ConnectionCounters {
+    @Override
+    public Optional<String> rmaPath() {
+      return Optional.of("cma");
+    }
+  }
 
   @TempDir Path directory;
 
@@ -151,6 +157,7 @@ class ConnectionMonitorTest {
                 .stream()
                 .map(event::getLong))
         .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
+    assertThat(event.getString("rmaPath")).isEqualTo("cma");
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -208,7 +209,7 @@ public abstract class AtomicsContract extends Contract {
       ExposedMemory again = expose(pair.server(), memory, RmaRight.ATOMIC);
       counters.add(new CounterOfPeer(pair.client(), pair.client().rma().attach(again.handle())));
     }
-    if (!first.client().rma().path().equals("rdma")) {
+    if (!first.client().counters().rmaPath().equals(Optional.of("rdma"))) {
       counters.add(new CounterInMemory(memory));
       remote.view().ifPresent(view -> counters.add(new CounterInMemory(view)));
     }
@@ -225,7 +226,7 @@ public abstract class AtomicsContract extends Contract {
         .isEqualTo(LongStream.range(0, total).map(AtomicsContract::hash).sum());
   }
 
-  /** Returns a number whose sum over several values is theirs alone, but for a coincidence. */
+  /** Returns a hash whose sum over several values identifies them, except by coincidence. */
   private static long hash(long value) {
     long mixed = value * 0x9e37_79b9_7f4a_7c15L;
     return mixed * (mixed >>> 32);
@@ -240,7 +241,7 @@ public abstract class AtomicsContract extends Contract {
 
     long swap(long expected);
 
-    /** Increments it by a swap, if one of a few succeeds beside faster contenders. */
+    /** Increments it by a swap, if one of a few attempts succeeds despite faster contenders. */
     default long addBySwap(long likely) {
       long expected = likely;
       for (int tries = 0; tries < 4; tries++) {
@@ -404,7 +405,7 @@ public abstract class AtomicsContract extends Contract {
     }
   }
 
-  /** Nothing was changed, and the next operation is the first. */
+  /** Checks that nothing was changed, and that the next operation is the first. */
   private static void assertUntouched(Attachment access) {
     assertThat(access.theirs.mismatch(memory().asSlice(0, access.theirs.byteSize()))).isEqualTo(-1);
     assertThat(access.mine.mismatch(memory())).isEqualTo(-1);

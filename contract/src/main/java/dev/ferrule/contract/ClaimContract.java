@@ -207,8 +207,9 @@ public abstract class ClaimContract extends Contract {
   }
 
   /**
-   * Checks that a call fails that needs space while this thread has claimed all of it. A transport
-   * may add space meanwhile, so that the call succeeds; then {@code claimUsed} claims what it used.
+   * Checks that a call that needs space fails while this thread has claimed all of it. A transport
+   * may add space at any time, so that the call succeeds; then {@code claimUsed} claims the space
+   * that the call used.
    */
   private static void failsOnceAllIsClaimed(ThrowingCallable call, Work claimUsed)
       throws Exception {

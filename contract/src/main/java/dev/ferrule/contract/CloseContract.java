@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 public abstract class CloseContract extends Contract {
 
-  /** How often each first call overlaps a close; more for a soak. */
+  /** The number of closes that overlap each kind of first call; larger for a soak. */
   private static final String CLOSES_PROPERTY = "ferrule.soak.closes";
 
   private static final MessageStream STREAM = MessageStream.ofRandomLengths(1, KIB);
@@ -248,7 +248,10 @@ public abstract class CloseContract extends Contract {
     }
   }
 
-  /** The memory may be there as long as a segment is reachable, or may throw. */
+  /**
+   * Accesses memory after the close. The memory may exist while a segment is reachable, or the
+   * access may throw.
+   */
   private static void accessAfterClose(Runnable access) {
     try {
       access.run();
@@ -889,7 +892,7 @@ public abstract class CloseContract extends Contract {
     try {
       region.segment().fill((byte) 1);
     } catch (IllegalStateException e) {
-      // the connection was closed meanwhile; the send reports it
+      // the connection was closed concurrently; the send reports it
     }
     return region;
   }

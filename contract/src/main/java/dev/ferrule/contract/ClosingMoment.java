@@ -4,8 +4,8 @@ package dev.ferrule.contract;
 import java.util.function.BooleanSupplier;
 
 /**
- * A moment to close that approaches, from round to round, the moment at which another thread's call
- * ends. So the two overlap on any machine.
+ * The moment of a close. From round to round, it approaches the moment at which another thread's
+ * call ends, so that the two overlap on any machine.
  */
 public final class ClosingMoment {
 

@@ -384,7 +384,8 @@ public abstract class ConnectContract extends Contract {
   }
 
   /**
-   * A client that gives up before its request is taken is not seen; then the next one waits longer.
+   * Returns the request of a client that gave up after the request was taken. A client that gives
+   * up earlier is not seen; then the next one waits longer.
    */
   private ConnectionRequest requestOfAClientThatGaveUp(Listener listener) {
     for (Duration timeout = SHORT; ; timeout = timeout.multipliedBy(2)) {

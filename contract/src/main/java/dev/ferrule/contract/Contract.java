@@ -42,7 +42,7 @@ public abstract class Contract {
 
   /**
    * How long a call waits for something that is not expected, or may not happen. A test must be
-   * right whether or not it happens later.
+   * correct whether or not it happens later.
    */
   static final Duration LASTING = Duration.ofMillis(100);
 

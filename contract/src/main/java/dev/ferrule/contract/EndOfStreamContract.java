@@ -143,7 +143,7 @@ public abstract class EndOfStreamContract extends Contract {
     pair.client().sender().close();
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(5);
     assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
-    int messages = provider.messages(5_000); // so many that room comes back many times
+    int messages = provider.messages(5_000); // enough that room is given back many times
     Background<Boolean> answering =
         inBackground(
             "server",

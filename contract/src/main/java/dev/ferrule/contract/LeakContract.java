@@ -34,7 +34,7 @@ public abstract class LeakContract extends Contract {
   /** Cycles for one-time effects: loading classes, starting threads that are kept. */
   private static final int WARM_UP_CYCLES = 100;
 
-  /** Fewer cycles suffice to find a leak of one per cycle on a side path. */
+  /** On a side path, fewer cycles suffice to find a leak of one resource per cycle. */
   private static final int SIDE_PATH_DIVISOR = 20;
 
   private static final MemorySegment MESSAGE = MemorySegment.ofArray(new byte[100]);
@@ -132,7 +132,7 @@ public abstract class LeakContract extends Contract {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void clientsThatGaveUpLeaveNothingBehind() {
-    // the client may end without notice, and is waited for as long as this
+    // limits the wait for a client that has ended without notice
     Listener listener =
         listen(options().set(StandardOptions.CONNECT_TIMEOUT, Duration.ofSeconds(2)).build());
     ConnectionOptions hasty =
@@ -166,7 +166,10 @@ public abstract class LeakContract extends Contract {
         });
   }
 
-  /** Neither connecting nor closing is given up, which would lose a message that is still sent. */
+  /**
+   * Returns options by which neither connecting nor closing times out, as a timeout would lose a
+   * message in flight.
+   */
   private ConnectionOptions patient() {
     return patientOptions().set(StandardOptions.CLOSE_TIMEOUT, PATIENCE).build();
   }

@@ -43,7 +43,10 @@ public abstract class NewSenderContract extends Contract {
     super(provider);
   }
 
-  /** A message starts with its sender's number and its own, which determine its other bytes. */
+  /**
+   * Returns a message that starts with its sender's number and its own, which determine its other
+   * bytes.
+   */
   private static MemorySegment message(int sender, int number) {
     SplittableRandom random = new SplittableRandom(sender * 1_000_003L + number);
     byte[] bytes = new byte[8 + random.nextInt(random.nextInt(8) == 0 ? LONGEST : 100)];
@@ -75,7 +78,7 @@ public abstract class NewSenderContract extends Contract {
       bytes += length;
     }
 
-    /** Receives messages, half of them in place, until there were so many in total. */
+    /** Receives messages, half of them in place, up to a total number. */
     void receiveUpTo(int total, Connection connection) {
       while (count < total) {
         if (count % 2 == 0) {

@@ -126,7 +126,7 @@ final class NumberedSender {
     return heap.asSlice(HEAP_OFFSET, length);
   }
 
-  /** Writes a message to memory that no earlier one uses any more, and returns its offset. */
+  /** Writes a message to memory that no earlier message uses, and returns its offset. */
   private long writeRegistered(long number) {
     slot = (slot + 1) % SLOTS;
     if (slotIds[slot] != 0) {

@@ -97,7 +97,7 @@ public abstract class ReadinessContract extends Contract {
         eventually("the first message has come", () -> poll(receiver, 1) == 1);
         watch.awaitReadable(); // with another message
         eventually("the second message has come", () -> poll(receiver, 1) == 1);
-        watch.awaitReadable(); // the program has not found nothing yet
+        watch.awaitReadable(); // the program has not yet checked in vain
       }
     }
   }
@@ -367,7 +367,7 @@ public abstract class ReadinessContract extends Contract {
           try {
             accepted = closeAtEnd(listener.accept(Duration.ZERO));
           } catch (OperationTimeoutException e) {
-            // the client has not confirmed yet, or there was no reason
+            // the client has not confirmed yet, or the readiness was spurious
           }
         }
         client.result();
@@ -409,10 +409,10 @@ public abstract class ReadinessContract extends Contract {
         () ->
             pairs.forEach(
                 pair -> clients.add(inBackground("client", () -> pingPong(pair.client())))));
-    clients.forEach(Background::result); // the last answers may still be under way
+    clients.forEach(Background::result); // the last answers may still be in flight
   }
 
-  /** Clients come at any time, and their messages go to the listener's receiver. */
+  /** Clients connect at any time, and the listener's receiver receives their messages. */
   @Test
   void aListenerShowsClientsAndMessagesForItsReceiver() throws IOException {
     String scheme = provider.listenAddress().getScheme();
@@ -521,7 +521,7 @@ public abstract class ReadinessContract extends Contract {
       readiness.channel().register(selector, SelectionKey.OP_READ);
     }
 
-    /** Lets the program look for something until nothing has come meanwhile. */
+    /** Lets the program check until nothing has arrived during a check. */
     void awaitQuiet(Runnable look) {
       eventually(
           "there is nothing",

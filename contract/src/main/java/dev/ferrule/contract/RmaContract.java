@@ -293,7 +293,7 @@ public abstract class RmaContract extends Contract {
     return id;
   }
 
-  /** Many large ones, so that at times there is no space over most transports. */
+  /** Many large accesses, so that most transports lack space at times. */
   @Test
   void anAccessThatTriesHasNoEffectOrStarts() {
     Pair pair = connect();

@@ -52,8 +52,8 @@ final class SendLoop implements ThrowingCallable {
   }
 
   /**
-   * Waits until a call that has found no space is in progress, and has been for some looks: the
-   * call is certain to have found none; that its thread has fallen asleep is likely only.
+   * Waits until several consecutive checks have found the same call waiting for space. It is
+   * certain that the call has found none, and only likely that its thread has fallen asleep.
    */
   void awaitBlocked() {
     AtomicInteger looks = new AtomicInteger();
@@ -67,7 +67,10 @@ final class SendLoop implements ThrowingCallable {
         });
   }
 
-  /** Nothing else uses the sender, so a stall that no call has reported is one of this call. */
+  /**
+   * Returns whether the current call has found no space. Only this loop uses the sender, so a stall
+   * that is counted after the previous call is the current call's.
+   */
   private boolean isBlocked() {
     long before = stallsBeforeCall;
     return stalls() > before && stallsBeforeCall == before;

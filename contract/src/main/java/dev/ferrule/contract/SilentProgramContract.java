@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A program that sends nothing: what a provider has to report to the peer must not depend on
- * messages of the program, or one of the two waits for ever.
+ * A program that sends nothing. The provider's reports to the peer must not depend on messages of
+ * the program, or one of the two programs waits forever.
  */
 public abstract class SilentProgramContract extends Contract {
 
@@ -23,7 +23,9 @@ public abstract class SilentProgramContract extends Contract {
   private static final int MOST_CLAIMS = 128;
   private static final int RECEIVED_PER_ROUND = 100;
 
-  /** How long such a program goes on, in nanoseconds, beside a number of rounds. */
+  /**
+   * The time for which such a program continues, in nanoseconds, in addition to a number of rounds.
+   */
   public static final long SOAK_NANOS =
       TimeUnit.SECONDS.toNanos(Long.getLong("ferrule.soak.silentSeconds", 0));
 
@@ -73,7 +75,7 @@ public abstract class SilentProgramContract extends Contract {
     peersProgram.result();
   }
 
-  /** Claims regions and aborts them; returns how many there were. */
+  /** Claims regions and aborts them; returns their number. */
   private static int claim(Sender sender, int count, boolean waits) {
     List<SendRegion> regions = new ArrayList<>();
     while (regions.size() < count) {
@@ -87,7 +89,10 @@ public abstract class SilentProgramContract extends Contract {
     return regions.size();
   }
 
-  /** Receives what the other side sends first; then sends until that closes, if at all. */
+  /**
+   * Receives the messages that the other side sends first; then, if {@code sends}, sends until the
+   * other side closes.
+   */
   private static void receiveAndSend(Connection connection, int receivedBefore, boolean sends) {
     for (int i = 0; i < receivedBefore; i++) {
       connection.receiver().receive(PATIENCE).close();

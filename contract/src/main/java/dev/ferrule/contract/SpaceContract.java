@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What each method that needs space does without it: waits, gives up after a time, or at once. */
+/** What each method that needs space does without it: it waits, times out, or returns at once. */
 public abstract class SpaceContract extends Contract {
 
   private static final int LENGTH = 600;
@@ -77,7 +77,7 @@ public abstract class SpaceContract extends Contract {
 
     private long id(Way way, Form form, Duration timeout) {
       MemorySegment memory = registered.segment();
-      long place = 8 + sent % 8_192 * LENGTH; // not that of a message that may be on its way
+      long place = 8 + sent % 8_192 * LENGTH; // not that of a message that may be in flight
       fill(heap, 0, LENGTH + 8);
       fill(memory, place, LENGTH);
       MemorySegment whole = heap.asSlice(0, LENGTH);
@@ -146,7 +146,7 @@ public abstract class SpaceContract extends Contract {
       }
     }
 
-    /** Sends until each way finds no space. The transport may add space meanwhile. */
+    /** Sends until each way finds no space. The transport may add space at any time. */
     void fillUp() {
       int refused = 0;
       while (refused < Way.values().length) {

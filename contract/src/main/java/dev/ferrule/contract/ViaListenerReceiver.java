@@ -108,7 +108,7 @@ public final class ViaListenerReceiver implements Connection {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
-    connection.close(flushTimeout);
+  public void close(Duration timeout) {
+    connection.close(timeout);
   }
 }

@@ -175,10 +175,17 @@ public abstract class WaitContract extends Contract {
             Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
   }
 
+  /** Returns options without keepalives, which would wake a thread whose wake-up is missing. */
+  private ConnectionOptions.Builder waiting(WaitStrategy strategy) {
+    return options()
+        .set(StandardOptions.WAIT, strategy)
+        .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO);
+  }
+
   @ParameterizedTest
   @EnumSource
   void receiveTimesOutAndHarmsNothing(WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     Receiver receiver = pair.server().receiver();
 
     assertTimesOut(() -> receiver.receive(SHORT), SHORT_AT_LEAST);
@@ -199,7 +206,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void claimTimesOutUnderBackPressureAndHarmsNothing(WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     Sender sender = pair.client().sender();
 
     long sent = sendUntilAClaimTimesOut(sender, 0, SHORT, SHORT_AT_LEAST);
@@ -212,7 +219,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void acceptingTimesOutAndHarmsNothing(WaitStrategy strategy) {
-    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
+    ConnectionOptions options = waiting(strategy).build();
     Listener listener = listen(options);
 
     assertTimesOut(() -> listener.accept(SHORT), SHORT_AT_LEAST);
@@ -227,7 +234,7 @@ public abstract class WaitContract extends Contract {
   @EnumSource
   void aTimeoutMayExceedTheRangeOfTheClock(WaitStrategy strategy) {
     Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
-    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
+    ConnectionOptions options = waiting(strategy).build();
     Listener listener = listen(options);
     Background<Connection> accepting =
         inBackground("server", () -> closeAtEnd(listener.accept(longest)));
@@ -247,7 +254,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void anInterruptEndsACallThatWaitsAndHarmsNothing(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting = inBackground("waiting", () -> expectInterruption(calls));
     awaitBlocked(call, calls, waiting);
@@ -262,7 +269,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void anInterruptThatCameEarlierEndsACallThatWouldWait(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     SendLoop calls = prepare(call, pair);
 
     inBackground(
@@ -280,7 +287,7 @@ public abstract class WaitContract extends Contract {
   @MethodSource("listenerCalls")
   void anInterruptEndsAListenersWaitAndHarmsNothing(
       BlockingListenerCall call, WaitStrategy strategy) {
-    ConnectionOptions options = options().set(StandardOptions.WAIT, strategy).build();
+    ConnectionOptions options = waiting(strategy).build();
     Listener listener = listen(options);
     Background<Boolean> waiting =
         inBackground("waiting", () -> expectInterruption(() -> call.call(listener)));
@@ -295,7 +302,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void closingFromAnotherThreadEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting = inBackground("waiting", () -> assertClosed(calls));
     awaitBlocked(call, calls, waiting);
@@ -309,7 +316,7 @@ public abstract class WaitContract extends Contract {
   @MethodSource("listenerCalls")
   void closingTheListenerFromAnotherThreadEndsItsWait(
       BlockingListenerCall call, WaitStrategy strategy) {
-    Listener listener = listen(options().set(StandardOptions.WAIT, strategy).build());
+    Listener listener = listen(waiting(strategy).build());
     Background<Boolean> waiting =
         inBackground("waiting", () -> assertClosed(() -> call.call(listener)));
     waiting.awaitInside(call.method);
@@ -322,7 +329,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @MethodSource("calls")
   void thePeersCloseEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     SendLoop calls = prepare(call, pair);
     Background<Boolean> waiting =
         inBackground(
@@ -375,7 +382,7 @@ public abstract class WaitContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void aMessageWakesASleepingReceiver(WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     NumberedSender sender = new NumberedSender(pair.client(), STREAM, STREAM.length(0));
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
@@ -389,11 +396,11 @@ public abstract class WaitContract extends Contract {
     }
   }
 
-  /** Received are twice as many messages as there was space for, so freed space was used. */
+  /** Twice as many messages arrive as there was space for, so freed space was used. */
   @ParameterizedTest
   @EnumSource
   void freedSpaceWakesASleepingSender(WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
@@ -425,7 +432,7 @@ public abstract class WaitContract extends Contract {
    */
   @Test
   void aBlockedReceiverUsesNoProcessorTime() {
-    Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
+    Pair pair = connect(waiting(WaitStrategy.BLOCK));
     Background<Boolean> receiving =
         inBackground("receiver", () -> pair.server().receiver().receive().close());
     receiving.awaitInside("receive");
@@ -448,13 +455,13 @@ public abstract class WaitContract extends Contract {
 
   /**
    * Messages arrive at moments when the receiver may just be falling asleep. A missed wake-up would
-   * hang the test. The limit is long because on a busy machine each turn takes milliseconds.
+   * hang the test. The limit is long because on a busy machine each round takes milliseconds.
    */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noWakeUpIsMissed(WaitStrategy strategy) {
-    Pair pair = connect(options().set(StandardOptions.WAIT, strategy));
+    Pair pair = connect(waiting(strategy));
     int rounds = provider.messages(20_000);
     MessageStream stream = MessageStream.ofLength(32);
     Background<Boolean> server =
@@ -486,11 +493,7 @@ public abstract class WaitContract extends Contract {
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noFreedSpaceIsMissed(WaitStrategy strategy) {
-    Pair pair =
-        connect(
-            options()
-                .set(StandardOptions.WAIT, strategy)
-                .set(StandardOptions.MAX_MESSAGE, 8L * KIB));
+    Pair pair = connect(waiting(strategy).set(StandardOptions.MAX_MESSAGE, 8L * KIB));
     MessageStream stream = MessageStream.ofLength(8 * KIB);
     int messages = provider.messages(20_000);
     Background<Boolean> sending =

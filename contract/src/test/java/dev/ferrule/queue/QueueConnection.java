@@ -104,7 +104,10 @@ final class QueueConnection implements Connection {
     }
   }
 
-  /** Checks, if no message has arrived, that the peer has ended neither its messages nor all. */
+  /**
+   * Checks that a message may still arrive: the peer has closed neither its sender nor the
+   * connection.
+   */
   void checkMoreMayArrive() {
     checkNotClosed();
     if (peer.sender.closed || state != ConnectionState.OPEN) {
@@ -228,7 +231,7 @@ final class QueueConnection implements Connection {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
+  public void close(Duration timeout) {
     synchronized (lock) {
       closed = true;
       state = state == ConnectionState.OPEN ? ConnectionState.CLOSED : state;

@@ -17,7 +17,7 @@ abstract class QueueHalf<S extends Slot> {
   private @Nullable Thread user; // while it waits or is in a handler; guarded by the lock
   long wakeups;
 
-  /** Creates a half; {@code what} is what it waits for. */
+  /** Creates a half; {@code what} names the event that it waits for. */
   QueueHalf(QueueConnection connection, String what) {
     this.connection = connection;
     this.lock = connection.lock;

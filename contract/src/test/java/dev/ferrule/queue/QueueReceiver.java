@@ -92,7 +92,7 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
     }
   }
 
-  /** Calls the handler without the lock. A close meanwhile leaves it the memory. */
+  /** Calls the handler without the lock. A concurrent close does not free the memory. */
   @Override
   public int poll(MessageHandler handler, int limit) {
     int polled = 0;

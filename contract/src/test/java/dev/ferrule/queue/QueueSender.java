@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The sending half. A message is complete when it was published. */
+/** The sending half. A message is complete when it is published. */
 final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);

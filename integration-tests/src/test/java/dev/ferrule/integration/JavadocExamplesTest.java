@@ -83,6 +83,10 @@ class JavadocExamplesTest {
         .extracting(Example::place)
         .anyMatch(place -> place.startsWith("Ferrule.java:"))
         .hasSizeGreaterThan(10);
+    assertThat(examples())
+        .filteredOn(Example::isComplete)
+        .extracting(Example::place)
+        .anyMatch(place -> place.startsWith("package-info.java:"));
     assertThat(examplesOnAConnection()).hasSizeGreaterThan(5);
   }
 
@@ -149,7 +153,7 @@ class JavadocExamplesTest {
     Path source =
         Files.writeString(
             directory.resolve(CLASS_NAME + ".java"),
-            PROLOGUE + example.code().replace(ADDRESS, "sm://" + directory + "/") + EPILOGUE);
+            example.source().replace(ADDRESS, "sm://" + directory + "/"));
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     boolean compiled =
@@ -202,8 +206,17 @@ class JavadocExamplesTest {
     throw new AssertionError("a snippet without an end");
   }
 
-  /** The body of a main method, and its place in the sources. */
+  /** A complete program or the body of a main method, and its place in the sources. */
   private record Example(String place, String code) {
+
+    /** Returns the source of a class named {@link #CLASS_NAME}. */
+    String source() {
+      return isComplete() ? code : PROLOGUE + code + EPILOGUE;
+    }
+
+    boolean isComplete() {
+      return code.contains("\nvoid main() {");
+    }
 
     /** Returns the comments after the statements that print. */
     List<String> expectedLines() {

@@ -6,10 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * How much address space the connections of this process take. Memory of a closed connection waits
- * for the garbage collector to be unmapped, which has no reason of its own to run. It is run when
- * there is no room, but only if something waits, and at most once a second: what a peer asks for
- * decides how often there is no room.
+ * The address space that the connections of this process take. Memory of a closed connection is
+ * unmapped by the garbage collector, which has no reason of its own to run. This class runs it when
+ * there is no room, but only if such memory waits, and at most once a second, because peers
+ * determine how often there is no room.
  */
 final class AddressSpace {
 
@@ -70,7 +70,7 @@ final class AddressSpace {
     return waiting.get();
   }
 
-  /** Counts the end of a mapping, whose connection had been closed or not. */
+  /** Counts the removal of a mapping, which may have waited for the garbage collector. */
   void remove(long size, boolean wasWaiting) {
     mapped.addAndGet(-size);
     if (wasWaiting) {
@@ -78,7 +78,7 @@ final class AddressSpace {
     }
   }
 
-  /** Counts a mapping that nothing but the garbage collector keeps from being unmapped. */
+  /** Counts a mapping that waits for the garbage collector from now on. */
   void await(long size) {
     waiting.addAndGet(size);
   }

@@ -65,7 +65,7 @@ public final class CrossMemory {
     set(remote, remoteAddress, length);
   }
 
-  /** Sets the address as a number, as a segment for it would be an object for each copy. */
+  /** Sets the address as a number, because a segment would be an allocation for each copy. */
   private static void set(MemorySegment piece, long address, long length) {
     piece.set(ValueLayout.JAVA_LONG, iovec.iov_base$offset(), address);
     iovec.iov_len(piece, length);

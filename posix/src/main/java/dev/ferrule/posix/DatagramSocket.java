@@ -47,8 +47,9 @@ public final class DatagramSocket implements AutoCloseable {
       boolean isFileLost) {}
 
   // A control message is a header, and its data in steps of 8 bytes: the sender's process, user and
-  // group, and descriptors. There is room for as many as the kernel passes at a time (SCM_MAX_FD):
-  // it would close the others within recvmsg(2), which may block for as long as the peer chooses.
+  // group, and descriptors. There is room for the maximum number that the kernel passes at a time
+  // (SCM_MAX_FD): the kernel would close any others within recvmsg(2), which may block for as long
+  // as the peer chooses.
   private static final int SCM_CREDENTIALS = 2; // not among the bindings
   private static final int CREDENTIALS_SIZE = 3 * Integer.BYTES;
   private static final long UID_OFFSET = Integer.BYTES;

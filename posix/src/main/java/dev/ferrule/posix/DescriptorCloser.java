@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Closes descriptors that a peer has passed and that are not memory files. The last close(2) of
- * such a file may block for as long as the peer chooses: that of a TCP socket with SO_LINGER waits
- * for its other end, that of a FUSE file for its file system. A dedicated thread therefore closes
- * them, instead of the thread that receives, on which all connections depend.
+ * such a file may block for as long as the peer chooses: for a TCP socket with SO_LINGER it waits
+ * for the other end, for a FUSE file it waits for the file system. A dedicated thread therefore
+ * closes them, not the receiving thread, on which all connections depend.
  */
 final class DescriptorCloser {
 
@@ -55,7 +55,9 @@ final class DescriptorCloser {
     }
   }
 
-  /** Returns whether so many descriptors are pending that no more may be received. */
+  /**
+   * Returns whether the maximum number of descriptors is pending, so that no more may be received.
+   */
   static boolean isBusy() {
     return PENDING.get() >= MAX_PENDING;
   }

@@ -3,8 +3,7 @@ package dev.ferrule.posix;
 
 /**
  * The error numbers of Linux that Ferrule uses, which are the same on x86-64 and aarch64. They are
- * numbers, and not taken from the generated bindings, so that they can be cases of a {@code
- * switch}.
+ * constants, not methods of the generated bindings, so that they can be cases of a {@code switch}.
  */
 public final class Errno {
 
@@ -77,7 +76,7 @@ public final class Errno {
   /** Function not implemented. */
   public static final int ENOSYS = 38;
 
-  /** Too many symbolic links, or one where none may be. */
+  /** Too many symbolic links, or one where none is permitted. */
   public static final int ELOOP = 40;
 
   /** Address already in use. */

@@ -2,7 +2,7 @@
 package dev.ferrule.posix;
 
 /**
- * The status of an open file, independent of what its path names meanwhile: fstat(2).
+ * The status of an open file, even if its path names another file by now: fstat(2).
  *
  * @param mode its type and permissions
  * @param uid its owner

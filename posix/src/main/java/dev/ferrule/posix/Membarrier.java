@@ -5,9 +5,9 @@ package dev.ferrule.posix;
  * A memory barrier that runs on every thread of every process that registered for it:
  * membarrier(2).
  *
- * <p>The thread that goes to sleep pays for it, so that its peer, which checks for a sleeper after
- * each message, needs no barrier there. A store-load barrier for each message would wait every time
- * for the message's cache line to be transferred from the other core.
+ * <p>The thread that goes to sleep pays for it. Its peer, which checks for a sleeper after each
+ * message, then needs no barrier: a store–load barrier would wait, at each message, until the
+ * message's cache line is transferred from the other core.
  */
 public final class Membarrier {
 
@@ -33,8 +33,9 @@ public final class Membarrier {
   private Membarrier() {}
 
   /**
-   * Orders this thread's stores before its later loads, as seen by every registered thread between
-   * its own two accesses. Does nothing where {@link #REGISTERED} is false.
+   * Orders this thread's earlier stores before its later loads, and has every thread of the
+   * registered processes run a full fence between the two. Does nothing where {@link #REGISTERED}
+   * is false.
    */
   public static void global() {
     if (REGISTERED) {
@@ -50,7 +51,7 @@ public final class Membarrier {
     barrier(CMD_PRIVATE_EXPEDITED);
   }
 
-  /** The kernel may lack memory for a moment. */
+  /** Runs a barrier; repeats the call, because the kernel may lack memory for a moment. */
   private static void barrier(int command) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Posix.membarrier(command)) {

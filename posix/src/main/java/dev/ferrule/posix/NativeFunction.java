@@ -14,20 +14,20 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * A C function for the control plane. Its error is part of the result, which each method takes from
- * the function's own convention: {@code -errno}.
+ * A C function for the control plane. An error is returned as {@code -errno}. Each method is for
+ * one of the conventions by which C functions report errors.
  *
  * <p>The arguments are {@code int}, {@code long}, or {@link MemorySegment} for a pointer; at most
- * six, and two segments. A segment is kept alive and open during the call; one behind the sixth
- * argument is only kept, for memory whose address is in other memory. An integer is passed in 64
- * bits with its sign, so an unsigned one of 8 or 16 bits is passed as an {@code int}.
+ * six, and two segments. A segment is kept alive and open during the call. A segment behind the
+ * sixth argument is only kept alive: another argument's memory contains its address. An integer is
+ * passed in 64 bits with its sign, so an unsigned one of 8 or 16 bits is passed as an {@code int}.
  *
- * <p>All functions are called by one method handle, because to link a handle takes milliseconds at
- * the start of a program, and Ferrule calls more than 80 functions. It always passes six integers:
- * both calling conventions, those of x86-64 and aarch64 under Linux, pass the first six in
- * registers, where a function ignores those that it does not have, and are the same for functions
- * with variable arguments. Functions of the data path have handles of their own: this way of
- * calling allocates.
+ * <p>All functions are called by one method handle, because linking a handle takes milliseconds at
+ * the start of a program, and Ferrule calls more than 80 functions. The handle always passes six
+ * integers. The calling conventions of x86-64 and aarch64 under Linux pass these in registers, and
+ * a function ignores the registers that it has no parameter for. Functions with variable arguments
+ * are called in the same way. Functions of the data path have handles of their own, because this
+ * handle allocates.
  *
  * <p>Every method throws {@link IllegalArgumentException} for an argument of another type, too many
  * of them, or a segment on the heap; {@link IllegalStateException} for a segment that is closed;
@@ -46,8 +46,8 @@ public final class NativeFunction {
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
   // the function, memory for errno, the arguments, and the segments to keep alive: those are passed
-  // behind the arguments, where no function looks but syscall(2), which takes a seventh and passes
-  // it on; no system call that is made by it has six arguments
+  // behind the arguments, which no function reads except syscall(2): it passes a seventh argument
+  // on, but no system call that is made by it here has six arguments
   private static final MethodHandle CALL =
       Linker.nativeLinker()
           .downcallHandle(
@@ -56,10 +56,10 @@ public final class NativeFunction {
                   ADDRESS, ADDRESS),
               CAPTURE);
 
-  /** Lets calls fail, in tests: those that have an error convention. */
+  /** Lets calls fail in tests, except calls of functions that cannot fail. */
   interface Faults {
 
-    /** Returns the errno with which a call fails that is not made; 0 if it is made. */
+    /** Returns the errno with which a call fails without being made; 0 to make the call. */
     int errno(String function);
   }
 
@@ -74,7 +74,8 @@ public final class NativeFunction {
   }
 
   /**
-   * Calls a function that returns an {@code int}, which is negative if it fails, and sets errno.
+   * Calls a function that returns an {@code int}. If it fails, it returns a negative one and sets
+   * errno.
    *
    * @param arguments the arguments
    * @return the result, or {@code -errno}
@@ -84,7 +85,7 @@ public final class NativeFunction {
   }
 
   /**
-   * Calls a function that returns a {@code long} or a pointer, which is -1 if it fails, and sets
+   * Calls a function that returns a {@code long} or a pointer. If it fails, it returns -1 and sets
    * errno.
    *
    * @param arguments the arguments
@@ -95,7 +96,7 @@ public final class NativeFunction {
   }
 
   /**
-   * Calls a function that returns a pointer, which is NULL if it fails, and sets errno.
+   * Calls a function that returns a pointer. If it fails, it returns NULL and sets errno.
    *
    * @param arguments the arguments
    * @return the address, or {@code -errno}
@@ -124,7 +125,9 @@ public final class NativeFunction {
     return call(Failure.NONE, arguments);
   }
 
-  /** How a function shows that it has failed, and that errno has the cause. */
+  /**
+   * The conventions by which a function reports that it has failed, and that errno has the cause.
+   */
   private enum Failure {
     NONE,
     RETURNED,

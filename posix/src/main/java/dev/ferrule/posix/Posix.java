@@ -27,7 +27,7 @@ import java.util.function.LongBinaryOperator;
  * that no exception is created.
  *
  * <p>Functions of the data path have handles of their own, which allocate nothing and capture no
- * errno. Only a call that failed, and so had no effect, is repeated for its errno.
+ * errno. A call that failed, and so had no effect, is repeated by another handle to obtain errno.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */
@@ -141,9 +141,9 @@ public final class Posix {
   /** Identify a file without opening it for reading or writing. Not among the bindings. */
   public static final int O_PATH = 010000000;
 
-  // glibc has a function fstat since 2.33 only, so it is called by its number; the kernel's struct
-  // stat has its size and its blocks at the same place on both machines, and the other fields
-  // elsewhere
+  // glibc before 2.33 has no function fstat, so the system call is made by its number. In the
+  // kernel's struct stat, the size and the blocks are at the same place on both machines, the other
+  // fields are not.
   private static final long SYS_FSTAT = AARCH64 ? 80 : 5;
   private static final long STAT_ROOM = 256;
   private static final long STAT_MODE = AARCH64 ? 16 : 24;
@@ -211,9 +211,8 @@ public final class Posix {
   private static final MethodHandle MEMBARRIER =
       link("syscall", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT);
 
-  // Their last argument is one that the function ignores and that the calling conventions leave to
-  // the caller: memory that the function receives by address only, and that is not freed during the
-  // call because it is an argument.
+  // The function ignores their last argument, which the calling conventions permit. It is memory
+  // whose address another argument contains: as an argument, it is not freed during the call.
   private static final MethodHandle PROCESS_VM_READV = linkCopy("process_vm_readv");
   private static final MethodHandle PROCESS_VM_WRITEV = linkCopy("process_vm_writev");
   private static final MethodHandle IOCTL =
@@ -472,7 +471,7 @@ public final class Posix {
    * @param shared the mapping
    * @param length its length in bytes
    * @return the second mapping
-   * @throws PosixException EINVAL if the mapping is not shared any more
+   * @throws PosixException EINVAL if the mapping is no longer shared
    */
   public static MemorySegment duplicateMapping(MemorySegment shared, long length) {
     long result = MREMAP.longStatus(shared, 0, length, MREMAP_MAYMOVE, 0);
@@ -481,7 +480,7 @@ public final class Posix {
   }
 
   /**
-   * Maps a file over whatever is mapped at an address.
+   * Maps a file at an address, in place of any existing mapping.
    *
    * @param address the address, the start of a page
    * @param length the length in bytes
@@ -523,7 +522,7 @@ public final class Posix {
    * Reads. Allocates nothing.
    *
    * @param fd the file
-   * @param buffer where to
+   * @param buffer the destination
    * @return the number of bytes read; negative if there are none, or the call fails
    */
   public static long read(int fd, MemorySegment buffer) {
@@ -630,7 +629,7 @@ public final class Posix {
    * Waits for events of descriptors.
    *
    * @param fds the {@code struct pollfd} of each
-   * @param count how many there are
+   * @param count the number of descriptors
    * @param timeoutMs the timeout in milliseconds; -1 means none
    * @return the number of descriptors with events, or {@code -errno}
    */
@@ -666,7 +665,7 @@ public final class Posix {
    *
    * @param epoll the instance
    * @param events where they are stored
-   * @param maxEvents how many fit there
+   * @param maxEvents the maximum number of events
    * @param timeoutMs the timeout in milliseconds; -1 means none
    * @return the number of events; negative if a signal interrupts the wait, or the call fails
    */
@@ -739,7 +738,7 @@ public final class Posix {
    * @param pid the process
    * @param local an iovec of this process
    * @param remote an iovec of the other
-   * @param kept the memory of this process, which is not freed meanwhile
+   * @param kept the memory of this process, which is not freed during the call
    * @return the number of bytes, or {@code -errno}
    */
   public static long processVmReadv(
@@ -758,7 +757,7 @@ public final class Posix {
    * @param pid the process
    * @param local an iovec of this process
    * @param remote an iovec of the other
-   * @param kept the memory of this process, which is not freed meanwhile
+   * @param kept the memory of this process, which is not freed during the call
    * @return the number of bytes, or {@code -errno}
    */
   public static long processVmWritev(
@@ -796,7 +795,7 @@ public final class Posix {
    * @param fd the device
    * @param request the request
    * @param argument its argument
-   * @param kept memory whose address the argument contains, and that is not freed meanwhile
+   * @param kept memory whose address the argument contains, and that is not freed during the call
    * @return the driver's result, or {@code -errno}
    */
   public static int ioctl(int fd, long request, MemorySegment argument, MemorySegment kept) {
@@ -852,7 +851,7 @@ public final class Posix {
   }
 
   /**
-   * Returns on which processors the calling thread may run.
+   * Returns the processors on which the calling thread may run.
    *
    * @return the numbers of the processors
    * @throws PosixException if that fails, as with more than 1,024 processors
@@ -866,7 +865,7 @@ public final class Posix {
   }
 
   /**
-   * Sets on which processors the calling thread may run.
+   * Sets the processors on which the calling thread may run.
    *
    * @param cpus the numbers of the processors, below 1,024
    * @return 0, or {@code -errno}

@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * A file without a name whose size is sealed: memfd_create(2) and F_SEAL_SHRINK. One process
- * creates it and passes its descriptor to another, and both map it. Neither can shrink it, so that
- * no access to the mapping raises SIGBUS, whatever the other process does: not in interpreted or
- * compiled code, nor in the JVM's own routines, most of which do not survive one.
+ * creates it and passes its descriptor to another, and both map it. Neither can shrink it, so no
+ * access to the mapping raises SIGBUS, whatever the other process does. Most of the JVM's own
+ * routines do not survive a SIGBUS.
  *
  * <p>The file is in the kernel's internal tmpfs, which has no limit of its own: neither a full
  * {@code /dev/shm} nor a container's small one matters. Its pages are charged to the process that
@@ -85,8 +85,8 @@ public final class SealedFile implements AutoCloseable {
   }
 
   /**
-   * The most that this process maps. Peers choose how large their files are, and a sparse file
-   * could take its whole address space.
+   * The maximum sizes that this process maps. Peers choose how large their files are, and a sparse
+   * file could take its whole address space.
    *
    * @param file the maximum size of a file, in bytes
    * @param process the maximum size of all mappings of this process, in bytes
@@ -127,7 +127,7 @@ public final class SealedFile implements AutoCloseable {
   /**
    * Describes a file that cannot be mapped for writing. The peer may seal a file against writing at
    * any time, or pass a read-only descriptor. Neither is related to the users of the two processes,
-   * as the error suggests.
+   * which the error EPERM suggests.
    */
   private static PosixException notWritable(PosixException e) {
     return e.is(Errno.EPERM, Errno.EACCES)
@@ -179,8 +179,8 @@ public final class SealedFile implements AutoCloseable {
       throw new IllegalStateException("the descriptor was closed");
     }
     // The seals first: the kernel itself holds them, while every other request on a FUSE file is
-    // answered by its creator, at any time. Only memory files have seals. Files of huge pages have
-    // seals as well; but where such pages run out, an access raises SIGBUS.
+    // answered by the file's creator, at a time of its choice. Only memory files have seals. Files
+    // of huge pages have seals as well; but where such pages run out, an access raises SIGBUS.
     int seals = Posix.fcntl(fd, Posix.F_GET_SEALS, 0);
     if (seals < 0 || (seals & Posix.F_SEAL_SHRINK) == 0 || !Posix.isInTmpfs(fd)) {
       throw new PosixException("mmap", "a file whose size is not sealed", Errno.EINVAL);

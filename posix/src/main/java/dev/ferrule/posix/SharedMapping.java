@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Memory that this process shares with another, in two kinds of access. The program sees slices of
- * {@link #view}. The data plane uses {@link #address}, with no check per access, so that this
- * memory must never be unmapped during one:
+ * Memory that this process shares with another process. The program accesses slices of {@link
+ * #view}. The data plane accesses the memory by its {@link #address}, without checks, so it must
+ * never be unmapped during an access:
  *
  * <ol>
  *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which no
@@ -84,9 +84,9 @@ public final class SharedMapping {
   }
 
   /**
-   * Maps the pages of the start. Not by another mmap(2) in place: a failure, as where the peer has
-   * added F_SEAL_FUTURE_WRITE, leaves a hole on kernels before 6.12, which another mapping of this
-   * process may fill before it is unmapped with the rest.
+   * Maps the pages of the start. Not by another mmap(2) in place: on kernels before 6.12, a failure
+   * leaves a hole, such as after the peer has added F_SEAL_FUTURE_WRITE. Another mapping of this
+   * process may fill the hole, and would be unmapped with the rest.
    */
   private static void populate(MemorySegment part) {
     int result = Posix.madvise(part, LibC.MADV_POPULATE_READ());
@@ -188,8 +188,8 @@ public final class SharedMapping {
   }
 
   /**
-   * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
-   * more. Several threads may do so at once.
+   * Replaces the memory by private memory of zeros, so that later accesses do not reach the peer's
+   * memory. Several threads may call this at the same time.
    *
    * <p>If a limit leaves no room for the private memory, the shared memory stays mapped until this
    * object is unreachable. That costs memory, but accesses stay harmless.

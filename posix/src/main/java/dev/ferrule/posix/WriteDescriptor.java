@@ -16,7 +16,7 @@ public final class WriteDescriptor implements AutoCloseable {
 
   private final int fd;
 
-  /** The number of threads that are writing; with CLOSED when none may begin any more. */
+  /** The number of threads that are writing; with CLOSED when no further one may begin. */
   private final AtomicInteger writing = new AtomicInteger();
 
   /**

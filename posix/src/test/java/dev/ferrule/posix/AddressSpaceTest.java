@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * The garbage collector costs all threads of a process their time, and peers can provoke a lack of
- * address space as often as they wish.
+ * A garbage collection delays all threads of a process, and peers can provoke a lack of address
+ * space as often as they wish.
  */
 class AddressSpaceTest {
 
@@ -29,7 +29,7 @@ class AddressSpaceTest {
           },
           () -> nanos);
 
-  /** What the collector does with memory that waits. */
+  /** Removes the memory that waits, as the garbage collector does. */
   private void remove() {
     space.remove(collectable, true);
     collectable = 0;
@@ -57,7 +57,7 @@ class AddressSpaceTest {
   }
 
   @Test
-  void aLackOfRoomThatNoCollectionEndsCausesNone() {
+  void aLackOfRoomThatNoCollectionEndsCausesNoCollection() {
     assertNoRoomFor(LIMIT + 1);
     add(LIMIT);
     assertNoRoomFor(1);
@@ -83,7 +83,7 @@ class AddressSpaceTest {
   }
 
   @Test
-  void theLimitOfTheKernelCausesNoneEitherIfNothingWaits() {
+  void theLimitOfTheKernelCausesNoCollectionIfNothingWaits() {
     assertThat(space.makeRoom()).isFalse();
     add(10);
     closeConnection(10);

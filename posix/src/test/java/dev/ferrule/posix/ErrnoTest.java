@@ -19,7 +19,7 @@ class ErrnoTest {
 
   @ParameterizedTest
   @MethodSource("constants")
-  void aNumberIsThatOfC(Field constant) throws ReflectiveOperationException {
+  void everyConstantHasTheValueOfTheCLibrary(Field constant) throws ReflectiveOperationException {
     assertThat(constant.get(null)).isEqualTo(LibC.class.getMethod(constant.getName()).invoke(null));
   }
 }

@@ -24,8 +24,8 @@ class FutexTest {
   }
 
   /**
-   * Thread.interrupt holds only the futex when it wakes the thread, which may have returned from
-   * its wait, and dropped the memory.
+   * Thread.interrupt refers only to the futex when it wakes the thread. The thread may have
+   * returned from its wait, and dropped the memory.
    */
   @Test
   void itsMemoryIsNotFreedWhileTheFutexIsReachable() throws Exception {
@@ -45,7 +45,7 @@ class FutexTest {
     futex.release();
   }
 
-  /** Waits until other memory was freed that became unreachable since. */
+  /** Waits until other memory is freed, which becomes unreachable here. */
   private static void awaitCollection() throws InterruptedException {
     for (int collection = 0; collection < 2; collection++) {
       CountDownLatch otherFreed = new CountDownLatch(1);

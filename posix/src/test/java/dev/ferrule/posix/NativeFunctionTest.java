@@ -108,7 +108,7 @@ class NativeFunctionTest {
   }
 
   @Test
-  void whatIsNoArgumentIsRefused() {
+  void invalidArgumentsAreRefused() {
     NativeFunction getpid = function("getpid");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> getpid.status(1, 2, 3, 4, 5, 6, 7))
@@ -125,7 +125,7 @@ class NativeFunctionTest {
   }
 
   @Test
-  void whatIsMissingIsNamed() {
+  void aMissingLibraryOrFunctionIsNamed() {
     assertThatExceptionOfType(UnsatisfiedLinkError.class)
         .isThrownBy(() -> NativeLibrary.load("libmissing.so.1"))
         .withMessage(

@@ -21,7 +21,7 @@ class PosixTest {
         .satisfies(e -> assertThat(e.subject()).isEqualTo(missing));
   }
 
-  /** Such as signals of a profiler, between any two of which only a part can be allocated. */
+  /** Such as a profiler's signals: between two of them, only a part can be allocated. */
   @Test
   void anAllocationThatSignalsInterruptGoesOnWhereItWas() {
     long length = (3 << 20) + 100;

@@ -69,7 +69,7 @@ class RawMemoryTest {
 
   @ParameterizedTest
   @MethodSource("sources")
-  void shouldRefuseToReadBesidesTheSource(MemorySegment source) {
+  void shouldRefuseToReadOutsideTheSource(MemorySegment source) {
     for (int length = 1; length <= MAX_LENGTH; length++) {
       int size = length;
       for (long offset : new long[] {-1, SIZE - size + 1, SIZE, Long.MAX_VALUE, Long.MIN_VALUE}) {

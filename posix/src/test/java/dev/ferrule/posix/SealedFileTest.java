@@ -132,7 +132,7 @@ class SealedFileTest {
     }
   }
 
-  /** Each of them may be as large as a peer's largest. */
+  /** Each file alone is within the limit of a peer's file. */
   @Test
   void filesThatTogetherWouldTakeUpTheAddressSpaceAreNotAllMapped() {
     long size = 1L << 40;
@@ -169,7 +169,10 @@ class SealedFileTest {
     }
   }
 
-  /** One that seals it between two mmap(2) in place makes a hole on kernels before 6.12. */
+  /**
+   * A peer that seals the file between two calls of mmap(2) in place causes a hole on kernels
+   * before 6.12.
+   */
   @Test
   void aFileThatThePeerSealsAgainstWritingIsMappedOrNotAndLeavesNoHole() throws Exception {
     try (SealedFile file = unsealed("future", Posix.MFD_ALLOW_SEALING, SIZE)) {
@@ -212,7 +215,7 @@ class SealedFileTest {
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE - 1)).isEqualTo((byte) 1);
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE)).isZero();
       mapping.retire();
-      mapping.discard(0, SIZE); // of the private memory that has replaced it
+      mapping.discard(0, SIZE); // discards private memory, which has replaced the file
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
     }
   }

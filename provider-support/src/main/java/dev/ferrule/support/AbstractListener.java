@@ -16,8 +16,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The base class of the providers' listeners: the variants of waiting for a client, and skipping
- * clients that fail before they are accepted.
+ * The base class of the providers' listeners. It implements the variants of waiting for a client,
+ * and skips clients that fail before they are accepted.
  *
  * @param <R> the provider's requests
  */
@@ -192,8 +192,8 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   /**
-   * Called by a thread that has found no client. Returns whether there may be one now: clients that
-   * come from here on are shown by the readiness.
+   * Called by a thread that has found no client. Returns whether there may be one now. The
+   * readiness shows clients that arrive from now on.
    */
   private boolean mayLookAgain() {
     ReadinessDescriptor.Source source = clients;

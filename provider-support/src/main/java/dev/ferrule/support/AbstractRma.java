@@ -39,7 +39,7 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   private final RecentMemory<L> recent;
   private long lastId;
 
-  // The operands of the atomic operation that begins; by the using thread.
+  // The operands of the operation that begins; confined to the using thread.
   private boolean tries;
   private long deadline;
   private boolean swaps;
@@ -86,8 +86,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
    * @param length the number of bytes
    * @param id the operation's id
    * @return false if it did not start, for lack of space: at once if it {@link #tries}, otherwise
-   *     at the {@link #deadline}. Its id is then given to the next one
-   * @throws RemoteAccessException if the operation fails; its id is then given to the next one
+   *     at the {@link #deadline}. The next operation then gets its id
+   * @throws RemoteAccessException if the operation fails; the next one then gets its id
    * @throws IllegalArgumentException if an operation of that length never starts without waiting,
    *     and this one tries
    */
@@ -110,8 +110,7 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   /**
    * Checks that atomic operations are possible, on both sides of them.
    *
-   * @throws UnsupportedOperationException if they are not; unless a provider overrides this, they
-   *     are
+   * @throws UnsupportedOperationException if they are not; by default they are
    */
   protected void checkAtomics() {}
 

@@ -9,23 +9,72 @@ import dev.ferrule.SendRegion;
  */
 public abstract class AbstractSendRegion extends LentRegion implements SendRegion {
 
-  /** Creates a region that is not claimed. */
-  protected AbstractSendRegion() {
+  private final AbstractSender sender;
+  private final SingleThreadedUse use;
+
+  /**
+   * Creates a region that is not claimed.
+   *
+   * @param sender the sender that claims it
+   * @param use the check for use of that sender by one thread
+   */
+  protected AbstractSendRegion(AbstractSender sender, SingleThreadedUse use) {
     super("the region is not claimed: it was already committed, staged or aborted");
+    this.sender = sender;
+    this.use = use;
   }
 
   /**
-   * Checks that a message can be sent from the region.
+   * Stages the message, which is valid, and takes the region back.
    *
    * @param sentLength the message's length in bytes
-   * @throws IllegalStateException if the region is not claimed
-   * @throws IllegalArgumentException if the message is longer than the region
+   * @return the message's id
    */
-  public final void checkSendable(int sentLength) {
+  protected abstract long stageMessage(int sentLength);
+
+  /** Releases the space of the region, which was taken back. */
+  protected abstract void release();
+
+  @Override
+  public final long commit(int sentLength) {
+    use.begin();
+    try {
+      long id = stage(sentLength);
+      sender.publish();
+      return id;
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public final long stage(int sentLength) {
+    use.begin();
+    try {
+      sender.checkOpen();
+      checkSendable(sentLength);
+      return stageMessage(sentLength);
+    } finally {
+      use.end();
+    }
+  }
+
+  private void checkSendable(int sentLength) {
     checkLent();
     if (sentLength < 0 || sentLength > length()) {
       throw new IllegalArgumentException(
           "cannot send " + sentLength + " bytes of a region of " + length() + " bytes");
+    }
+  }
+
+  @Override
+  public final void abort() {
+    use.begin();
+    try {
+      takeBack();
+      release();
+    } finally {
+      use.end();
     }
   }
 

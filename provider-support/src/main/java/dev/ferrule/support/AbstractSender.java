@@ -29,7 +29,7 @@ public abstract class AbstractSender implements Sender {
 
   private final int maxMessage;
   private volatile long stalls; // written by one thread at a time
-  private @Nullable AwaitedRoom room; // of a program that waits for it by readiness
+  private @Nullable AwaitedRoom room; // of a program that waits for room by readiness
 
   /**
    * Creates a sender.
@@ -173,7 +173,7 @@ public abstract class AbstractSender implements Sender {
     return place == FULL ? null : lend(place, length);
   }
 
-  /** An ended connection is reported before an invalid length. */
+  /** Claims after checks, which report an ended connection before an invalid length. */
   private @Nullable SendRegion checkAndClaim(int length) {
     checkOpen();
     checkLength(length);
@@ -234,7 +234,7 @@ public abstract class AbstractSender implements Sender {
     return place;
   }
 
-  /** Requests that the readiness shows room, unless that is pending, and looks once more. */
+  /** Requests that the readiness shows room, unless a request is pending, and checks once more. */
   private int reserveAfterRequest(int length, int copied) {
     AwaitedRoom awaited = room;
     if (awaited == null) {
@@ -249,7 +249,8 @@ public abstract class AbstractSender implements Sender {
   }
 
   /**
-   * Called when room for a message was found: none is shown any more, unless others wait.
+   * Called when room for a message was found. The readiness then shows no room, unless a longer
+   * message waits.
    *
    * @param length the message's length in bytes
    */
@@ -266,7 +267,7 @@ public abstract class AbstractSender implements Sender {
    * @param readiness the readiness
    */
   public final void showRoom(ReadinessDescriptor readiness) {
-    // tryClaim looks once more
+    // tryClaim checks once more
     room = new AwaitedRoom(readiness.source(this::requestRoom, () -> false));
   }
 

@@ -2,8 +2,8 @@
 package dev.ferrule.support;
 
 /**
- * The message that waits, by readiness, for room: the longest that found none. Room is shown until
- * there is room for one of at least that length.
+ * The length of the longest message that found no room, and for which the program waits by
+ * readiness. The readiness shows room until a message of at least that length finds room.
  */
 final class AwaitedRoom {
 
@@ -22,7 +22,7 @@ final class AwaitedRoom {
     source.raise();
   }
 
-  /** Called when the sender found no room; it must look once more after this. */
+  /** Called when the sender found no room; it must check once more after this. */
   void foundNone(int length) {
     awaited = Math.max(awaited, length);
     source.foundNothing();

@@ -41,11 +41,6 @@ final class CheckedRma implements Rma {
 
   /** Any thread may call this. */
   @Override
-  public String path() {
-    return rma.path();
-  }
-
-  @Override
   public long write(
       RegisteredMemory local,
       long localOffset,

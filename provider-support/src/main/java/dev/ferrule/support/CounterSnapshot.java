@@ -2,6 +2,7 @@
 package dev.ferrule.support;
 
 import dev.ferrule.ConnectionCounters;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -16,6 +17,7 @@ import java.util.OptionalLong;
  * @param retransmissions handshake messages retransmitted; empty if not counted
  * @param wakeupsSent wake-ups of the peer; empty if not counted
  * @param wakeupsReceived wake-ups of this side
+ * @param rmaPath the mechanism that copies the bytes of one-sided operations
  */
 public record CounterSnapshot(
     long messagesSent,
@@ -26,5 +28,6 @@ public record CounterSnapshot(
     long acknowledgments,
     OptionalLong retransmissions,
     OptionalLong wakeupsSent,
-    long wakeupsReceived)
+    long wakeupsReceived,
+    Optional<String> rmaPath)
     implements ConnectionCounters {}

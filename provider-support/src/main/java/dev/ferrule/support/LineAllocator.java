@@ -5,11 +5,11 @@ import java.util.Arrays;
 
 /**
  * Allocates payload lines by a bitmap in the sender's own memory, where the peer cannot corrupt it.
- * A run of lines is allocated at the lowest free place. So a connection with few messages in flight
- * reuses the same few lines, which stay in both caches. Runs are released in any order.
+ * A run of lines is allocated at the lowest free place. A connection with few messages in flight
+ * therefore reuses the same few lines, which stay in both caches. Runs are released in any order.
  *
- * <p>A peer determines how many lines there are. So this tracks only as many as messages were in
- * flight at a time, from the start, and doubles their number when these are all allocated.
+ * <p>A peer chooses the number of lines, so the heap that this takes must not depend on it. Only
+ * the first lines are tracked; when all of these are allocated, their number is doubled.
  *
  * <p>Not thread-safe.
  */

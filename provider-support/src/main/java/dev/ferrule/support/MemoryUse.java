@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The use of registered memory by a connection: from the first message or access to the end of the
- * connection or of the registration. A provider adds what it has to wait for.
+ * connection or of the registration. A provider's subclass adds the waits for its messages and
+ * accesses.
  */
 public abstract class MemoryUse {
 
@@ -70,6 +71,6 @@ public abstract class MemoryUse {
    */
   protected abstract void giveUp();
 
-  /** Releases what the use holds. Called once; no message or access uses the memory any more. */
+  /** Releases the resources of the use. Called once, when no message or access uses the memory. */
   protected void release() {}
 }

@@ -96,9 +96,7 @@ public final class MemoryUses<U extends MemoryUse> {
     all.remove(memory);
   }
 
-  /**
-   * Ends all uses. The connection has ended, and its messages and accesses use no memory any more.
-   */
+  /** Ends all uses. The connection has ended, and none of its messages and accesses uses memory. */
   public void close() {
     List<Known<U>> last;
     synchronized (this) {

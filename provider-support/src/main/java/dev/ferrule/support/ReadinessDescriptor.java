@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A descriptor and a channel that are readable while at least one {@link Source} is raised. Each is
- * opened when the program first asks for it.
+ * opened when the program first requests it.
  */
 public final class ReadinessDescriptor implements Readiness, AutoCloseable {
 
@@ -66,7 +66,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   }
 
   /**
-   * Returns what a program gets that asks for a readiness.
+   * Returns the readiness to a program that requests it.
    *
    * @param readiness the readiness; null if the option is off
    * @param uri the URI of the connection or listener
@@ -87,7 +87,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
    * Adds a source, which is raised at first.
    *
    * @param request requests a wake-up, which raises the source
-   * @param look returns whether there may be something; if it throws, there is
+   * @param look returns whether there may be something; a throw counts as true
    * @return the source
    */
   public synchronized Source source(Runnable request, BooleanSupplier look) {
@@ -107,7 +107,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   }
 
   /**
-   * Called by a thread that has looked and found nothing; see {@link Source#foundNothing}.
+   * Called by a thread that has checked and found nothing; see {@link Source#foundNothing}.
    *
    * @param source the source; null without readiness
    */
@@ -118,7 +118,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   }
 
   private enum State {
-    /** The descriptor is readable: there is something, or the program has not looked. */
+    /** The descriptor is readable: there is something, or the program has not checked. */
     RAISED,
     /** The program has found nothing, and has requested a wake-up. */
     REQUESTED,
@@ -161,9 +161,9 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
 
     /**
-     * Called by a thread that has looked and found nothing, for which the program waits from now
-     * on. Unless a request is pending, requests a wake-up and looks once more: whatever arrives
-     * meanwhile either is found, or comes after the request.
+     * Called by a thread that has checked and found nothing; the program waits from now on. Unless
+     * a request is pending, requests a wake-up and checks once more, so that an arrival either is
+     * found or follows the request.
      *
      * @return whether there may be something now, so that this source stays raised
      */

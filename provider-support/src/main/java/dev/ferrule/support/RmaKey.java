@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The content of an RMA handle. 32 bytes, little-endian:
+ * The content of an RMA handle. 28 bytes, little-endian:
  *
  * <pre>
  *  0  1  version, 1

@@ -13,8 +13,9 @@ import java.util.Map;
  * when the last connection that uses it has closed.
  *
  * <p>A use is added, and the registration marked as closed, under the same monitor: a close waits
- * for the use, or the use is refused. Within a use, a sender announces what it does and then checks
- * {@link #isOpen}; a close does the reverse.
+ * for the use, or the use is refused. Within a use, a sender announces its operation and then
+ * checks {@link #isOpen}; a close marks the registration as closed and then checks for announced
+ * operations.
  *
  * <p><b>Threads:</b> any thread may call. The monitor of a registration is entered before that of a
  * {@link MemoryUses}, never the other way round.
@@ -94,7 +95,7 @@ public final class SharedRegistration implements RegisteredMemory {
   }
 
   /**
-   * Each thread that closes waits for all uses itself, and for no other such thread: the wait may
+   * Each closing thread waits for all uses itself, and not for other closing threads: the wait may
    * detect the end of a connection, whose callbacks may close other memory.
    */
   @Override

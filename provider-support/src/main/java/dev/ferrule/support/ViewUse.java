@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 /**
  * Marks that a thread is in a poll, whose handler may use the memory of a connection. The thread
  * that closes the connection then does not free the pages of that memory, so that the handler reads
- * its message to the end and no zeros.
+ * its whole message, and no zeros.
  *
  * <p>This is a Dekker-style store–load handshake. The polling thread {@linkplain #begin begins} a
  * use and then checks whether the connection is closed. The closing thread marks the connection as

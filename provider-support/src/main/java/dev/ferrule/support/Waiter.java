@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * Waits for a condition, using a {@link WaitStrategy}. One thread at a time waits; any thread may
  * {@link #wake} it.
  *
- * <p>A blocked thread is parked, and the provider's event thread unparks it. So a virtual thread
- * that waits releases its carrier. A {@link Condition} may block a platform thread otherwise.
- * Waiting does not allocate.
+ * <p>A blocked thread is parked, and the provider's event thread unparks it. A virtual thread that
+ * waits therefore releases its carrier. A {@link Condition} may block a platform thread in another
+ * way. Waiting does not allocate.
  */
 public final class Waiter {
 
@@ -34,7 +34,7 @@ public final class Waiter {
     /**
      * {@return whether the peer is certain to see the last {@link #arm}: true if it is certain;
      * false if the provider cannot know} Otherwise its wake-up may be late, so the sleeper checks a
-     * second time after a while, and blocks without a limit only after that.
+     * second time after a delay, and blocks without a limit only after that.
      */
     default boolean isSure() {
       return false;
@@ -64,7 +64,7 @@ public final class Waiter {
     }
 
     /**
-     * Ends the {@link #block} in which a thread is, or which it is about to begin.
+     * Unblocks a thread that is in {@link #block}, or is about to enter it.
      *
      * @param sleeper the thread
      */
@@ -233,7 +233,7 @@ public final class Waiter {
     return true;
   }
 
-  /** Yields; returns whether another thread has run meanwhile. */
+  /** Yields; returns whether another thread has run. */
   private static boolean yieldToOthers() {
     long start = System.nanoTime();
     Thread.yield();
@@ -281,7 +281,7 @@ public final class Waiter {
           return true;
         }
       }
-      // Otherwise the peer's wake-up is used up and must be requested anew. That may be so even if
+      // Otherwise the peer's wake-up is consumed and must be requested anew. That may be so even if
       // the request seems pending: the peer clears the request after it has sent the wake-up.
       if (isSure && !woken && condition.isArmed()) {
         block(condition, deadline, longestSleepNanos);
@@ -322,7 +322,7 @@ public final class Waiter {
   }
 
   /**
-   * Waits until no thread waits any more. The condition of the waiting thread must throw by now.
+   * Waits until no thread is waiting. The condition of a waiting thread must already throw.
    *
    * @param nanos the maximum time, in nanoseconds
    */

@@ -8,8 +8,8 @@ import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
 
 /**
- * A pipe that contains one byte while it is to be readable. Java's only descriptors of which a
- * program's Selector may wait are those of its own channels.
+ * A pipe that contains one byte while it is to be readable. A Selector accepts only channels of the
+ * JDK, so an eventfd(2) does not suffice.
  *
  * <p><b>Threads:</b> one at a time. Both ends are non-blocking, so that an interrupt of the thread
  * does not close them.

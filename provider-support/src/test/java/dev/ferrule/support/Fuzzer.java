@@ -26,15 +26,15 @@ public final class Fuzzer {
 
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** A text may contain what it refuses four times, with each character escaped by six. */
+  /** A text may quote the refused input four times, with each character escaped as six. */
   private static final int TEXT_PER_CHARACTER = 24;
 
   private static final long ALLOCATED_PER_BYTE = 64;
 
-  /** Most of it for the escaping of a character in an exception's text. */
+  /** Mostly for escaping a character in an exception's text. */
   private static final long ALLOCATED_PER_CHARACTER = 2_048;
 
-  /** So many inputs contain valid and invalid ones. */
+  /** This many inputs must contain both valid and invalid ones. */
   private static final int ENOUGH = 1_000;
 
   private static final int ATTEMPTS = 4;
@@ -81,7 +81,7 @@ public final class Fuzzer {
     return this;
   }
 
-  /** Permits text that quotes the input as it is, for the caller to escape. */
+  /** Permits text that quotes the input unescaped; the caller escapes it. */
   public Fuzzer quotes() {
     quotes = true;
     return this;
@@ -177,7 +177,7 @@ public final class Fuzzer {
       T input = source.apply(new SplittableRandom(seed));
       try {
         accepted += isAccepted(target, input, limitsOf.apply(input)) ? 1 : 0;
-      } catch (Throwable e) { // also of an error, which no input may cause
+      } catch (Throwable e) { // includes errors, which no input may cause
         throw new AssertionError(
             "%s: %s, for %s; repeat this input by -D%s=%s -D%s=1"
                 .formatted(name, e, display.apply(input), SEED_PROPERTY, seed, INPUTS_PROPERTY),

@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
  * Memory is sequentially consistent there.
  *
  * <p>Lincheck does not see which objects a lambda expression captures, and does not interleave
- * accesses to what is shared only by them. A scenario therefore uses anonymous classes. It permits
- * LockSupport.park to return spuriously, so a lost wake-up is found only if the thread waits by
- * {@link Permit}.
+ * accesses to objects that only lambda expressions share. A scenario therefore uses anonymous
+ * classes. Lincheck permits LockSupport.park to return spuriously, so a lost wake-up is found only
+ * if the thread waits by {@link Permit}.
  */
 public final class Interleavings {
 
   private static final int INTERLEAVINGS =
       Integer.getInteger("ferrule.lincheck.interleavings", 500);
 
-  /** The smallest scenario has a few more. Lincheck may end much earlier without a reason. */
+  /** Fewer than any scenario has. Lincheck may end much earlier without a reason. */
   private static final int LEAST = 30;
 
   /** The runs of the scenario, in native memory, which Lincheck does not restore. */
@@ -59,7 +59,7 @@ public final class Interleavings {
     }
   }
 
-  /** What one of the threads does. Not an interface, so that no lambda expression implements it. */
+  /** The steps of one thread. Not an interface, so that no lambda expression implements it. */
   public abstract static class Steps {
 
     /** Creates steps. */
@@ -85,7 +85,7 @@ public final class Interleavings {
     public void run() {
       try {
         steps.run();
-      } catch (Throwable e) { // Lincheck ignores what ends a thread
+      } catch (Throwable e) { // Lincheck ignores a throwable that ends a thread
         failure = e;
       }
     }

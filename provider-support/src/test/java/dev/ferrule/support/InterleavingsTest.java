@@ -7,7 +7,9 @@ import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that faults are found in which one thread interrupts another between two accesses. */
+/**
+ * Tests that a fault is found if it occurs only when a thread runs between two accesses of another.
+ */
 @Tag("interleaving")
 class InterleavingsTest {
 

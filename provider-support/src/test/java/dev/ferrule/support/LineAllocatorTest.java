@@ -89,7 +89,7 @@ class LineAllocatorTest {
     assertThat(allocator.isCommitted(Integer.MAX_VALUE)).isFalse();
   }
 
-  /** The peer says how many lines there are. */
+  /** The peer chooses the number of lines. */
   @Test
   void takesMemoryForTheLinesInFlightOnly() {
     int lines = 1 << 24;

@@ -7,13 +7,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Derives invalid inputs from valid ones. Most of an input stays valid, so that it is read far. */
+/**
+ * Derives invalid inputs from valid ones. Most of an input stays valid, so that most of it is read.
+ */
 final class Mutator {
 
   private static final int MOST_CHANGES = 4;
   private static final int MOST_ADDED = 64;
 
-  /** An input becomes at most so many times as long as the longest sample, and a bit more. */
+  /** An input is at most slightly longer than the longest sample times this number. */
   private static final int MOST_REPETITIONS = 8;
 
   private static final long[] NUMBERS = {
@@ -188,7 +190,7 @@ final class Mutator {
     return result;
   }
 
-  /** Overwrites a number of 1, 2, 4 or 8 bytes, mostly where one may be. */
+  /** Overwrites a number of 1, 2, 4 or 8 bytes, mostly at an aligned position. */
   private void overwrite(byte[] bytes, int at) {
     int size = 1 << random.nextInt(4);
     int start = random.nextInt(4) == 0 ? at : at & -size;
@@ -200,7 +202,7 @@ final class Mutator {
     System.arraycopy(number, 0, bytes, start, Math.min(size, bytes.length - start));
   }
 
-  /** Returns a number at a limit of something, or a random one. */
+  /** Returns a number near a common limit, or a random one. */
   long number(int length) {
     int kind = random.nextInt(NUMBERS.length + 6);
     long number =
@@ -241,7 +243,7 @@ final class Mutator {
     };
   }
 
-  /** Changes the first number behind a place, of digits. */
+  /** Changes the first decimal number at or after a position. */
   private String withOtherNumber(String text, int from) {
     int start = from;
     while (start < text.length() && !isDigit(text.charAt(start))) {

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests how long registered memory lives that several connections use. */
+/** Tests the lifetime of registered memory that several connections use. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SharedRegistrationTest {
 
@@ -250,7 +250,7 @@ class SharedRegistrationTest {
     assertClosed(memory);
   }
 
-  /** The device must not be closed before that. */
+  /** The device must not be closed before the release. */
   @Test
   void theCloseOfAConnectionWaitsForAReleaseByAnotherThread() throws Exception {
     Peer peer = new Peer("a");

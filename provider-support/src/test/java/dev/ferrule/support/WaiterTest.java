@@ -69,7 +69,7 @@ class WaiterTest {
 
   /**
    * A peer that sends from several threads clears the request for a wake-up only after it has sent
-   * the wake-up. So a woken thread must not rely on a request that still seems pending.
+   * the wake-up. A woken thread must therefore not rely on a request that still seems pending.
    */
   @Test
   void aSpuriousWakeUpIsFollowedByANewRequest() {
@@ -82,7 +82,7 @@ class WaiterTest {
     assertThat(condition.asked).hasValue(2);
   }
 
-  /** As by an unpark for an earlier wait: what the peer had stored may not be visible yet. */
+  /** Such as by an unpark for an earlier wait: the peer's earlier stores may not be visible yet. */
   @Test
   void aThreadThatIsUnparkedBeforeTheSecondCheckDoesNotSleepWithoutALimit() {
     Waiter waiter = new Waiter(WaitStrategy.BLOCK, LONG_NANOS);
@@ -143,8 +143,8 @@ class WaiterTest {
   }
 
   /**
-   * The wake-up is for a message that was received without it, and comes as the delay ends. The
-   * peer clears the request after it, so the next message would wake no thread.
+   * The wake-up is for a message that was received without it, and arrives as the delay ends. The
+   * peer then clears the request, so without another request the next message would wake no thread.
    */
   @Test
   void aThreadThatIsWokenAtTheEndOfTheDelayRequestsAnotherWakeUpBeforeItBlocks() {

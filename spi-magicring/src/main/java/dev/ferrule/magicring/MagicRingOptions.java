@@ -87,7 +87,7 @@ public final class MagicRingOptions {
             SIMPLEX,
             RdmaOptions.UNACKED,
             RdmaOptions.POLL_BATCH,
-            RdmaOptions.BUFFER,
+            RdmaOptions.SEND_BUFFER,
             RdmaOptions.INLINE,
             RdmaOptions.RNR_RETRY,
             RdmaOptions.MIN_RNR_TIMER,

@@ -23,7 +23,7 @@ class MagicRingOptionsTest {
         .isGreaterThanOrEqualTo(unacked * RingCursor.rounded(RdmaOptions.maxMessage(defaults)));
   }
 
-  /** The table of docs/magicring.md, Memory. */
+  /** The table of docs/protocol-magicring.md, Memory. */
   @Test
   void theRingGrowsWithTheLengthOfMessages() {
     assertThat(ringOf(64)).isEqualTo(256 << 10);

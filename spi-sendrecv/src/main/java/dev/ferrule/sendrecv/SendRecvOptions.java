@@ -76,7 +76,7 @@ public final class SendRecvOptions {
             RECEIVES,
             REPOST_BATCH,
             RdmaOptions.POLL_BATCH,
-            RdmaOptions.BUFFER,
+            RdmaOptions.SEND_BUFFER,
             RdmaOptions.INLINE,
             CREDITS,
             HELLO,

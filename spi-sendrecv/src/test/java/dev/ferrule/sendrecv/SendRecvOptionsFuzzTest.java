@@ -22,7 +22,7 @@ class SendRecvOptionsFuzzTest {
             List.of(
                 "sendrecv://host:1?receives=128&repostBatch=4&maxMessage=64KiB&unacked=64",
                 "sendrecv://host:1?credits=off&hello=on&rnrRetry=7&minRnrTimer=12&srq=on",
-                "sendrecv://host:1?inline=220&buffer=1GiB&ackTimeout=14&singleReceiver=on"),
+                "sendrecv://host:1?inline=220&sendBuffer=1GiB&ackTimeout=14&singleReceiver=on"),
             uri -> {
               ResolvedOptions options =
                   ResolvedOptions.of(ConnectionOptions.defaults(), uri, SendRecvOptions.all());

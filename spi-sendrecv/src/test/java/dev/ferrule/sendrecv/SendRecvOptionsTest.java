@@ -33,7 +33,7 @@ class SendRecvOptionsTest {
         .isGreaterThanOrEqualTo(defaults.get(RdmaOptions.UNACKED));
   }
 
-  /** The table of docs/sendrecv.md, Memory. */
+  /** The table of docs/protocol-sendrecv.md, Memory. */
   @Test
   void theNumberOfReceivesDependsOnTheLengthOfMessages() {
     assertThat(SendRecvOptions.receives(ofLongest(64))).isEqualTo(256);

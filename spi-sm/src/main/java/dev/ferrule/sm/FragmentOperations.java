@@ -15,8 +15,8 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of remote memory access that the peer's endpoint thread performs, in {@link
- * Fragments}, and which operations are complete, by this way or another.
+ * Submits the operations of remote memory access that the peer's endpoint thread performs, as
+ * {@link Fragments}, and tracks which operations are complete, with or without fragments.
  *
  * <p><b>Threads:</b> one thread at a time submits and waits. A thread that closes a registration
  * reaps completed operations, too.
@@ -65,7 +65,7 @@ final class FragmentOperations {
   /**
    * Waits until no operation by fragments is in flight.
    *
-   * @return false if one is, at the deadline; or at once, if it tries
+   * @return false if one still is at the deadline; with {@code tries}, at once
    */
   boolean awaitSubmitted(boolean tries, long deadline) {
     if (submitted != 0) {
@@ -78,8 +78,8 @@ final class FragmentOperations {
   }
 
   /**
-   * Waits until no operation is in flight that stores to local memory. A later write would copy the
-   * bytes there when it is submitted.
+   * Waits until no operation that stores to local memory is in flight. A write submitted before
+   * that would copy bytes that are still to be replaced.
    */
   void awaitFetched() {
     if (fetching != 0) {
@@ -91,8 +91,9 @@ final class FragmentOperations {
   /**
    * Submits the rest of the transfer, piece by piece; waits for room.
    *
-   * @return false if there was no room, at the deadline; or at once, if it tries
-   * @throws IllegalArgumentException if it tries, and the transfer takes more than one fragment
+   * @return false if there is still no room at the deadline; with {@code tries}, at once
+   * @throws IllegalArgumentException with {@code tries}, if the transfer takes more than one
+   *     fragment
    */
   boolean submit(long id, boolean tries, long deadline) {
     Fragments known = fragments();
@@ -210,7 +211,7 @@ final class FragmentOperations {
     return waiter.await(doneCondition, deadline);
   }
 
-  /** Abandons all operations, so that nothing is written to local memory any more. */
+  /** Abandons all operations: none of them writes to local memory from now on. */
   void abandonAll() {
     synchronized (lock) {
       Fragments known = fragments;
@@ -228,7 +229,6 @@ final class FragmentOperations {
     return waiter.sleeps();
   }
 
-  /** The common part of both waits. */
   private abstract class FragmentCondition implements Waiter.Condition {
 
     @Override

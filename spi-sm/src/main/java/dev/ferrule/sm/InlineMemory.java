@@ -19,7 +19,7 @@ final class InlineMemory {
   /** Size of each region's initial memory. */
   private static final int SHORT = 4 * RingLayout.LINE;
 
-  /** That of a region which is always in the ring. */
+  /** The memory of a region that is always in the ring. */
   static final InlineMemory NONE =
       new InlineMemory(new Block(MemorySegment.NULL, MemorySegment.NULL), 0);
 

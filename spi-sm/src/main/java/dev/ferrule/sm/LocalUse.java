@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The registered memory on which an operation is being started, or from which this side is copying.
- * One thread at a time does so. A thread that closes a registration, or the connection, waits for
- * it.
+ * The registered memory that a thread of this side is using to start an operation or to copy. One
+ * thread at a time uses memory. A thread that closes a registration, or the connection, waits for
+ * the end of the use.
  *
  * <p>It is a Dekker-style store–load handshake: the user stores the memory that it uses and then
  * loads its state, the closer stores the state and then loads the memory in use.
@@ -49,7 +49,10 @@ final class LocalUse {
     return true;
   }
 
-  /** Waits until no memory is used. As the connection has ended, that takes at most one piece. */
+  /**
+   * Waits until no memory is used. After the end of the connection, the use ends after at most one
+   * piece.
+   */
   void awaitNone(long deadline) {
     while (used.get() != null
         && user != Thread.currentThread()

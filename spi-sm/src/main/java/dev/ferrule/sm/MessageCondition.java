@@ -6,8 +6,8 @@ import dev.ferrule.support.Waiter;
 import java.lang.ref.Reference;
 
 /**
- * What a thread in {@link SmReceiver#receive} waits for. A platform thread sleeps on its flag in
- * the ring, where the peer wakes it by one system call; a virtual thread parks.
+ * The condition for which a thread in {@link SmReceiver#receive} waits. A platform thread sleeps on
+ * its flag in the ring, where the peer wakes it by one system call; a virtual thread parks.
  */
 final class MessageCondition implements Waiter.Condition {
 

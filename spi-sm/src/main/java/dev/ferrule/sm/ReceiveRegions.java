@@ -54,7 +54,7 @@ final class ReceiveRegions {
     return idle[count - 1];
   }
 
-  /** Called when the program gets the region that {@link #next} has returned. */
+  /** Called when the region that {@link #next} has returned is passed to the program. */
   void taken() {
     count--;
   }

@@ -28,7 +28,7 @@ final class ReceivedRings {
   private final ReceiverSleep sleep;
   private final RingConsumer first;
   private volatile RingConsumer[] rings; // replaced, never modified
-  private volatile long known; // the lanes of which these are
+  private volatile long known; // the lanes that have one of these rings
   private int turn;
   private int polled; // since beginPoll
 
@@ -45,7 +45,7 @@ final class ReceivedRings {
     return sleep;
   }
 
-  /** Returns the bytes for records in each of the rings. */
+  /** Returns the size of the records in each ring, in bytes. */
   long ringBytes() {
     return own.layout().capacity();
   }
@@ -55,7 +55,7 @@ final class ReceivedRings {
     return own.layout().regions();
   }
 
-  /** Returns the first ring, which has the words that concern all of them. */
+  /** Returns the first ring, whose control words apply to all rings. */
   RingConsumer first() {
     return first;
   }
@@ -66,7 +66,7 @@ final class ReceivedRings {
   }
 
   /**
-   * Returns the number of rings, after a look for further ones.
+   * Checks for further rings, and returns the number of rings.
    *
    * @throws CorruptRingException if the peer uses a lane that does not exist
    */
@@ -98,12 +98,12 @@ final class ReceivedRings {
     }
     rings = more;
     known = lanes;
-    if (connection.isReleased()) { // perhaps after the stop of the others
+    if (connection.isReleased()) { // perhaps after the other rings were stopped
       stop();
     }
   }
 
-  /** Returns the ring whose turn it is. */
+  /** Returns the next ring in rotation. */
   private RingConsumer nextInTurn() {
     RingConsumer[] all = rings;
     turn = turn + 1 < all.length ? turn + 1 : 0;
@@ -156,7 +156,7 @@ final class ReceivedRings {
       return;
     }
     int count = count();
-    int drained = 0; // the rings in a row in which there was none any more
+    int drained = 0; // number of consecutive rings without a further message
     while (drained < count && polled < limit && !connection.isReleased()) {
       int most = limit - polled;
       boolean mayHaveMore = poll(nextInTurn(), handler, Math.min(TURN, most));
@@ -172,7 +172,7 @@ final class ReceivedRings {
       if (ring.isDrained()) {
         return false;
       }
-      // another record follows, or an eighth of the ring was consumed
+      // a record of another type follows, or an eighth of the ring was consumed
       if (polled < end) {
         if (connection.isReleased() || !next(ring)) {
           return false;
@@ -183,7 +183,7 @@ final class ReceivedRings {
     return true;
   }
 
-  /** Passes inline messages to the handler until another record follows. */
+  /** Passes inline messages to the handler until a record of another type follows. */
   private void handOverInline(RingConsumer ring, MessageHandler handler, int limit) {
     long before = ring.messages();
     int count = -1;
@@ -201,7 +201,7 @@ final class ReceivedRings {
     }
   }
 
-  /** Passes the message that was found to the handler, whose header is not read again. */
+  /** Passes the message that was found to the handler, without reading its header again. */
   private void handOver(RingConsumer ring, MessageHandler handler) {
     int line = ring.messageLine();
     try {
@@ -225,8 +225,8 @@ final class ReceivedRings {
   }
 
   /**
-   * Returns whether the peer has ended its messages. Those that it had published before may still
-   * be in the rings: look for them after this.
+   * Returns whether the peer has ended its messages. Messages published before may still be in the
+   * rings: check for them after this call.
    *
    * @throws CorruptRingException if the peer has stored an invalid value
    */

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The ownership of a connection's messages: by its own receiver, or by that of its listener, for
- * all of its connections. The first receiver that claims it owns it; the listener's returns it when
- * the listener is closed.
+ * The ownership of a connection's messages, by its own receiver or by the common receiver of all of
+ * the listener's connections. The first receiver to claim the messages owns them. The common
+ * receiver gives them up when the listener is closed.
  *
  * <p><b>Threads:</b> any thread may call.
  */
@@ -19,7 +19,7 @@ final class ReceiverOwnership {
     OWN,
     COMMON,
 
-    /** The common one, while it processes messages or requests a wake-up. */
+    /** The common receiver, while it processes messages or requests a wake-up. */
     COMMON_BUSY
   }
 

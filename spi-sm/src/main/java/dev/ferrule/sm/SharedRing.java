@@ -39,9 +39,9 @@ record SharedRing(
     RmaArea rma) {
 
   /**
-   * How much of a peer's memory is mapped with its pages when connecting, in bytes; more than a
-   * ring and a buffer of the default sizes. The peer decides on the size, and mapping the pages of
-   * all of it would let it delay others, and take kernel memory for page tables.
+   * The maximum number of bytes of a peer's memory whose pages are mapped when connecting; more
+   * than a ring and a buffer of the default sizes. The peer chooses the size of its memory: mapping
+   * all of its pages would delay other connections, and take kernel memory for page tables.
    */
   static final long MAX_POPULATED = 8 << 20;
 
@@ -96,8 +96,8 @@ record SharedRing(
   }
 
   /**
-   * Maps a peer's file; empty if its descriptor is not right. Such a file is not mapped any
-   * further.
+   * Maps a peer's file; empty if its descriptor does not belong to this connection. Such a file is
+   * not mapped.
    *
    * @throws PosixException EINVAL if a peer may not pass the file, or its descriptor or its area
    *     for remote memory access is not valid; EFBIG or ENOMEM if it exceeds a limit
@@ -252,8 +252,8 @@ record SharedRing(
   }
 
   /**
-   * Returns whether the two sides must not rely on membarrier(2): it does not exist for one of
-   * them, or the one that created this uses readiness, where no thread would look a second time.
+   * Returns whether the two sides must not rely on membarrier(2): it is not available to one of
+   * them, or the side that created this uses readiness, where no thread would check a second time.
    */
   boolean needsFences() {
     return !Membarrier.REGISTERED

@@ -42,17 +42,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection over shared memory: its lifecycle, from open to closed, lost or broken. The message
  * path is in its {@link SmSenders} and in {@link SmReceiver}.
+ *
+ * <p><b>Threads:</b> any thread may call.
  */
 final class SmConnection implements Connection, Link {
 
   private static final long PAUSE_NANOS = 100_000;
 
   /**
-   * Delay of a second check after going to sleep, before sleeping without a timeout. The check
-   * before the sleep is ordered behind the peer's check by membarrier(2), but some kernels skip a
-   * processor that was idle when the process registered for it. A message that the peer had
-   * published then is only late, by the time that a store takes to leave its processor, which is
-   * far shorter than this.
+   * Delay of a second check after going to sleep, before sleeping without a timeout. membarrier(2)
+   * orders the check before the sleep after the peer's check, but some kernels skip a processor
+   * that was idle when the process registered for it. A message that the peer has just published is
+   * then not lost but late: its store may still be in the processor's store buffer, where it stays
+   * for far less than this delay.
    */
   static final long SECOND_LOOK_NANOS = 500_000;
 
@@ -241,7 +243,8 @@ final class SmConnection implements Connection, Link {
         rings.total(RingConsumer::acknowledgments),
         OptionalLong.of(retransmissions),
         OptionalLong.of(wakeupsSent),
-        senders.sleeps() + receiver.sleeps() + rma.sleeps());
+        senders.sleeps() + receiver.sleeps() + rma.sleeps(),
+        rma.path());
   }
 
   /**
@@ -371,7 +374,7 @@ final class SmConnection implements Connection, Link {
   @Override
   public void onPeerGone() {
     if (closedByPeer() != CloseReason.OPEN) {
-      onPeerClosed(); // its process may live, and be about to finish a last copy
+      onPeerClosed(); // its process may be alive, and about to finish a last copy
     } else {
       peerDead = true;
       life.lost("the peer's process has ended without closing the connection");
@@ -425,7 +428,7 @@ final class SmConnection implements Connection, Link {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
+  public void close(Duration timeout) {
     // There is nothing to flush: sent messages are in the peer's memory, where the peer finds them
     // after this side has ended. The state changes first, so that every thread that returns from
     // close sees it.

@@ -83,7 +83,8 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /**
    * Offers the client a connection, without waiting for its confirmation. The listener is notified
-   * of the connection, and when the client has confirmed, or failed to before the deadline.
+   * of the connection, and again when the client has confirmed it or failed to do so before the
+   * deadline.
    */
   void offer(long deadline) {
     byte[] payload = {};
@@ -139,7 +140,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** Returns null if there was no room, but there is more now. */
+  /** Returns null if there was no room, and room was made, so that another attempt may succeed. */
   private @Nullable SmConnection tryToMake(
       URI uri, PassedMemory memory, BiConsumer<SmConnection, SmConnectionResources> answer) {
     if (!endpoint.retain()) {
@@ -174,8 +175,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   /**
-   * Opens the client's files. That comes first, as it is cheap: a client that has died takes no
-   * memory.
+   * Opens the client's files. This is the first step, because it is cheap: no memory is allocated
+   * for a client that has died.
    */
   private SharedRing attachPeer(URI uri, PassedMemory memory, SmConnectionResources resources) {
     try {
@@ -190,7 +191,7 @@ final class SmConnectionRequest implements ConnectionRequest {
         throw e;
       }
       if (e.is(Errno.EFBIG)) {
-        // each client decides how much memory it passes, so that nothing is lacking here
+        // each client chooses the size of its memory, so this side lacks no resource
         handshake.refuseForLackOfRoom(Failures.tooLargeForListener(e));
         throw new ProtocolException(uri, Failures.tooLarge(e), e);
       }

@@ -167,8 +167,9 @@ final class SmConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Releases all resources. Called once. The memory is retired last. If a handler of the program's
-   * is processing a message in it, that thread {@linkplain #retireIfClosed does so} afterwards.
+   * Releases all resources. Called once. The memory is retired last. If a handler of the program is
+   * processing a message in the memory, the handler's thread {@linkplain #retireIfClosed retires
+   * it} afterwards.
    *
    * @param isSeen whether another thread is in such a handler
    */

@@ -53,7 +53,7 @@ final class SmConnector {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server, options.get(SmOptions.ACCESS));
       return new SmConnector(uri, server, options, facilities).connect();
-    } catch (InternalError e) { // a SIGBUS; not for a truncated file, as all of them are sealed
+    } catch (InternalError e) { // a SIGBUS; not for a truncated file, as all files are sealed
       throw new ResourceExhaustedException(
           uri,
           "out of memory: no page is free for the connection's memory; free memory or huge pages",
@@ -187,9 +187,9 @@ final class SmConnector {
   }
 
   /**
-   * Checks that one process has had the server's address since the FIFO was opened, which was
-   * before CONNECT. Otherwise the acceptance may be of a process that has ended, or the FIFO of
-   * one, and the end of the other would not be noticed.
+   * Checks that the server's address has belonged to a single process since the FIFO was opened,
+   * before CONNECT was sent. Otherwise the acceptance and the FIFO may be of two processes, one of
+   * which has ended, and the end of the other would not be detected.
    */
   private static void checkSameProcess(SmConnectionResources resources) {
     if (!resources.isPeerOpen()) {
@@ -216,8 +216,7 @@ final class SmConnector {
             new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
         connection.countRetransmissions(handshake.retransmissions());
         connection.start();
-        checkNotGivenUp(
-            own); // directly before: what came first took as long as loading its classes
+        checkNotGivenUp(own); // again, as loading classes may have delayed the steps between
         handshake.confirm(accepted);
       }
       resources.closeOwnFile();

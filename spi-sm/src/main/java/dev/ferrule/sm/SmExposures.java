@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmExposures {
 
-  /** Far longer than the copy of a piece takes. */
+  /** Far longer than copying a piece takes. */
   private static final long CALLBACK_PATIENCE_NANOS = 50_000_000;
 
   private static final long PAUSE_NANOS = 20_000;
@@ -90,8 +90,8 @@ final class SmExposures {
   }
 
   /**
-   * Returns by when the peer must have ended its accesses: a close callback must not block the
-   * endpoint's thread.
+   * Returns the time by which the peer must have ended its accesses: a close callback must not
+   * block the endpoint's thread.
    */
   long deadline() {
     boolean isCallback = resources.endpoint().isCurrentThread();

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   /** Maximum number of messages polled from a connection before the next one is polled. */
-  private static final int TURN = 8; // so many make a stream, see RecordReader
+  private static final int TURN = 8; // as many as make a stream, see RecordReader
 
   private final SmListener listener;
   private final Waiter waiter;
@@ -179,7 +179,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   private void beforeSleep() {
     pauses.caughtUp();
-    ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
+    ReadinessDescriptor.raise(readiness); // a sleep consumes the requests for wake-ups
   }
 
   private String ofHeldRegions() {

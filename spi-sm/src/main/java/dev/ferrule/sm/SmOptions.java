@@ -100,7 +100,7 @@ final class SmOptions {
               + " which takes memory only when it is allocated. More than the peer's maxPeerMemory"
               + " is refused");
 
-  /** More than a peer passes that does not set the option allocatable. */
+  /** More than the memory of a peer that does not set the option allocatable. */
   static final Option<Long> MAX_PEER_MEMORY =
       Option.size(
           "maxPeerMemory",
@@ -110,7 +110,9 @@ final class SmOptions {
           "the most memory that a peer may pass to this side: its rings, buffers, rmaBuffer and"
               + " allocatable, which take address space of this process. A peer with more is refused");
 
-  /** By default half of what a process has on x86-64, since the JVM needs addresses as well. */
+  /**
+   * By default half of a process's address space on x86-64, since the JVM needs addresses as well.
+   */
   static final Option<Long> MAX_MAPPED =
       Option.size(
           "maxMapped",

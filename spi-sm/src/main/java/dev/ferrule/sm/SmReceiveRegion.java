@@ -11,9 +11,9 @@ import dev.ferrule.support.AbstractReceiveRegion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received message that the program holds. It stays in place, in payload lines or in the ring.
- * Only while the program holds another region in the ring, an inline message is copied to private
- * memory.
+ * A received message that the program holds. It stays in place, in payload lines or in the ring. An
+ * inline message is copied to private memory only while the program holds another region in the
+ * ring.
  */
 final class SmReceiveRegion extends AbstractReceiveRegion {
 

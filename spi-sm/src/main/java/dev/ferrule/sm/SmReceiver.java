@@ -20,8 +20,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half: receives, polls and frees, over {@link RingConsumer}s that handle the layout
- * of messages in shared memory, one for each of the peer's senders. They take turns.
+ * The receiving half of a connection: receives, polls and frees messages. It has a {@link
+ * RingConsumer} for each of the peer's senders, which handles the layout of messages in shared
+ * memory, and serves them in turn.
  */
 final class SmReceiver implements Receiver {
 
@@ -63,10 +64,7 @@ final class SmReceiver implements Receiver {
     return connection;
   }
 
-  /**
-   * Returns the ownership of the messages: by this receiver, or by that of all of the listener's
-   * connections.
-   */
+  /** Returns the ownership of the messages, by this receiver or by the listener's common one. */
   ReceiverOwnership ownership() {
     return ownership;
   }
@@ -178,8 +176,8 @@ final class SmReceiver implements Receiver {
   }
 
   /**
-   * Revokes {@link #armForListener}, unless the listener was closed meanwhile: the flag may then be
-   * that of this receiver, which sleeps on it.
+   * Revokes {@link #armForListener}, unless the listener was closed since then: this receiver may
+   * already sleep on the flag.
    */
   void disarmForListener() {
     if (ownership.begin()) {
@@ -295,15 +293,15 @@ final class SmReceiver implements Receiver {
   private boolean await(@Nullable Duration timeout) {
     if (timeout == null || timeout.isPositive()) {
       pauses.caughtUp();
-      ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
+      ReadinessDescriptor.raise(readiness); // a sleep consumes the request for a wake-up
     }
     return waiter.await(message, timeout == null ? Deadlines.NEVER : Deadlines.after(timeout));
   }
 
   /**
-   * Marks the start of a poll, whose handler may use the memory unless the connection is already
-   * released, which is checked next. The thread that releases it checks the mark afterwards, see
-   * {@link #isPolledByAnother}.
+   * Marks the start of a poll, whose handler may use the memory. The caller then checks that the
+   * connection is not released. The thread that releases the connection checks the mark after that,
+   * see {@link #isPolledByAnother}.
    */
   private void beginPolling() {
     if (fences) {
@@ -321,7 +319,8 @@ final class SmReceiver implements Receiver {
       VarHandle.releaseFence(); // for the compiler: the closing thread runs a barrier in this one
     }
     if (connection.isReleased()) {
-      VarHandle.fullFence(); // the closing thread may have seen the mark, and left that to this one
+      // the closing thread may have seen the mark, and left it to this one to retire the memory
+      VarHandle.fullFence();
       connection.retireIfClosed();
     }
     Reference.reachabilityFence(this);
@@ -329,8 +328,8 @@ final class SmReceiver implements Receiver {
 
   /**
    * Returns whether a thread other than the closing one is in a poll, whose handler may use the
-   * memory. Must be called behind a barrier of all threads, after the connection was released: then
-   * no poll begins any more.
+   * memory. Must be called after a barrier of all threads that follows the release of the
+   * connection: from then on, no poll begins.
    */
   boolean isPolledByAnother(Thread closer) {
     return viewUse.isByAnother(closer);
@@ -343,7 +342,7 @@ final class SmReceiver implements Receiver {
     }
   }
 
-  /** Returns whether there is a message; throws if there will never be one again. */
+  /** Returns whether there is a message; throws if no further one can arrive. */
   boolean isReady() {
     if (hasNext()) {
       return true;

@@ -30,13 +30,15 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote memory access of a connection: one-sided, if both processes have mapped the memory, or the
- * kernel lets this process copy from and to the peer's memory; otherwise by fragments, which the
- * peer's endpoint thread copies. So are atomic operations on memory that is not mapped.
+ * Remote memory access of a connection. It is one-sided if both processes have mapped the memory,
+ * or if the kernel lets this process copy from and to the peer's memory. Otherwise it takes
+ * fragments, which the peer's endpoint thread copies. Atomic operations on memory that is not
+ * mapped always take fragments.
  */
 final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
 
@@ -98,8 +100,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /**
-   * Throws if the program's choice of method is not available; unless the peer may have it, as with
-   * KNEM to the memory of a side that chooses KNEM.
+   * Throws if the method that the program chose is not available. If this side exposes its memory
+   * by KNEM, there is no check, because the peer may use KNEM for that memory.
    */
   void checkAvailable() {
     if (resources.exposingKnem() == null) {
@@ -113,7 +115,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
         endAwaited = true;
         connection.awaitEnd(PEER_GONE_NANOS);
       }
-      connection.checkOpen(); // that it has ended is the more useful reason
+      connection.checkOpen(); // the end of the connection is the more useful reason
       throw new FerruleException(
           uri(),
           "remote memory access is not possible: option rma="
@@ -125,10 +127,9 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     }
   }
 
-  @Override
-  public String path() {
-    CopyPath path = ways.path();
-    return path == null ? "none" : path.name().toLowerCase(Locale.ROOT);
+  /** Returns the mechanism that copies, for the counters. */
+  Optional<String> path() {
+    return Optional.ofNullable(ways.path()).map(path -> path.name().toLowerCase(Locale.ROOT));
   }
 
   @Override
@@ -164,7 +165,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /**
-   * A peer that closes takes everything back first; that it has closed is the more useful reason.
+   * Checks that the peer has not closed. A peer that closes takes everything back first, but its
+   * close is the more useful reason.
    */
   private void checkNotClosed() {
     connection.onPeerClosed();
@@ -200,7 +202,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     return unused;
   }
 
-  /** Ends the connection, as the peer does not complete an access to registered memory. */
+  /** Ends the connection because the peer does not complete an access to registered memory. */
   void giveUp() {
     connection.giveUp(
         "timed out closing registered memory: the peer did not complete the last access to it"
@@ -299,7 +301,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /**
-   * Performs the operation on other memory: one-sidedly, or by fragments, as an atomic one always.
+   * Performs the operation on memory that is not mapped: one-sidedly or by fragments; an atomic
+   * operation always by fragments.
    */
   private boolean perform(boolean atomic, SmMemoryUse local, RemoteRegion region, long id) {
     try {
@@ -313,7 +316,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
           fragments.completed(id);
           return true;
         }
-        tries = false; // the rest, as this way has just failed
+        tries = false; // waits for the rest, as the one-sided copy has just failed
       }
       if (!fragments.submit(id, tries, deadline())) {
         return false;
@@ -334,7 +337,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     }
   }
 
-  /** Copies one-sidedly until all is done, or as long as there is a method that does. */
+  /** Copies one-sidedly until all is copied, or no one-sided method is left. */
   private void copyDirectly(RemoteRegion region) {
     for (DirectCopy way = ways.direct(); way != null; way = ways.direct()) {
       acquire(region);
@@ -397,7 +400,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
         null);
   }
 
-  /** Records that the peer has not copied a fragment, with its reason. */
+  /** Records that the peer has not copied a fragment, with the reason. */
   void onFailedFragment(long id, int status) {
     switch (status) {
       case RmaLayout.NO_REGION -> {
@@ -430,7 +433,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   @Override
   public void fence() {
     connection.checkOpen();
-    fragments.awaitFetched(); // operations are ordered otherwise, by the kernel and by fragments
+    fragments.awaitFetched(); // all others are ordered already, by the kernel and by fragments
   }
 
   /**

@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.AbstractSendRegion;
+import dev.ferrule.support.SingleThreadedUse;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,7 +17,8 @@ final class SmSendRegion extends AbstractSendRegion {
   private final InlineMemory inline;
   private int line = RingProducer.INLINE;
 
-  SmSendRegion(SmSender sender, InlineMemory inline) {
+  SmSendRegion(SmSender sender, SingleThreadedUse use, InlineMemory inline) {
+    super(sender, use);
     this.sender = sender;
     this.inline = inline;
   }
@@ -53,17 +55,12 @@ final class SmSendRegion extends AbstractSendRegion {
   }
 
   @Override
-  public long commit(int length) {
-    return sender.commit(this, length);
-  }
-
-  @Override
-  public long stage(int length) {
+  protected long stageMessage(int length) {
     return sender.stage(this, length);
   }
 
   @Override
-  public void abort() {
-    sender.abort(this);
+  protected void release() {
+    sender.release(this);
   }
 }

@@ -56,7 +56,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   /**
    * Creates a sender over a ring.
    *
-   * @param whenClosed what follows when the program has closed it
+   * @param whenClosed the action that runs after the program has closed it
    */
   SmSender(
       SmConnection connection,
@@ -73,7 +73,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     this.waiter = waiter;
     this.whenClosed = whenClosed;
     this.recentMemory = new RecentMemory<>(connection.registeredMemory());
-    this.direct = new SmSendRegion(this, InlineMemory.NONE);
+    this.direct = new SmSendRegion(this, use, InlineMemory.NONE);
     regions.add(direct);
   }
 
@@ -93,7 +93,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     checkNotClosed();
   }
 
-  /** Another sender may use the ring since then. */
+  /** Checks that the sender is open: after its close, another sender may use the ring. */
   private void checkNotClosed() {
     if (closed) {
       throw new IllegalStateException("the sender is closed");
@@ -105,7 +105,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   }
 
   /**
-   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
+   * Claims a place in the ring. If another thread closes the connection during this call, reads
    * return zeros.
    */
   @Override
@@ -142,57 +142,32 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
     for (InlineMemory inline : more) {
-      SmSendRegion region = new SmSendRegion(this, inline);
+      SmSendRegion region = new SmSendRegion(this, use, inline);
       idle[idleCount++] = region;
       regions.add(region);
     }
   }
 
-  void abort(SmSendRegion region) {
-    use.begin();
-    try {
-      region.takeBack();
-      if (region == direct) {
-        producer.abortClaim();
-      } else {
-        idle[idleCount++] = region;
-        producer.unreserve(region.line(), region.length());
-      }
-    } finally {
-      use.end();
-    }
-  }
-
-  /** Sends a region's message, and all that are staged. */
-  long commit(SmSendRegion region, int length) {
-    use.begin();
-    try {
-      long id = stage(region, length);
-      publish();
-      return id;
-    } finally {
-      use.end();
+  void release(SmSendRegion region) {
+    if (region == direct) {
+      producer.abortClaim();
+    } else {
+      idle[idleCount++] = region;
+      producer.unreserve(region.line(), region.length());
     }
   }
 
   /** Stages a region's message in the ring; not visible to the receiver yet. */
   long stage(SmSendRegion region, int length) {
-    use.begin();
-    try {
-      checkOpen();
-      region.checkSendable(length);
-      if (region == direct) {
-        producer.stageClaim(length);
-        region.takeBack();
-      } else {
-        stageCopy(region, length);
-      }
-      Reference.reachabilityFence(this);
-      bytesUnpublished += length;
-      return lastId();
-    } finally {
-      use.end();
+    if (region == direct) {
+      producer.stageClaim(length);
+      region.takeBack();
+    } else {
+      stageCopy(region, length);
     }
+    Reference.reachabilityFence(this);
+    bytesUnpublished += length;
+    return lastId();
   }
 
   /** A separate method, so that the compiler inlines less into the program's loop. */
@@ -276,13 +251,13 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     return true;
   }
 
-  /** Wakes the receiver, whose flag says how it sleeps. */
+  /** Wakes the receiver; its flag states how it sleeps. */
   private void wakeReceiver(int flag) {
     if (RingProducer.isOnFlag(flag)) {
       connection.countWakeup();
       producer.wakeOnFlag(flag);
     } else if (connection.wakePeer()) {
-      producer.clear(flag); // otherwise the next message wakes it
+      producer.clear(flag); // otherwise the next message wakes it again
     }
   }
 
@@ -483,7 +458,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
     giveBack(regions, connection::hasEnded);
     closed = true;
-    foundRoom(maxMessage()); // it waits for none any more
+    foundRoom(maxMessage()); // a closed sender waits for none
     whenClosed.run();
   }
 

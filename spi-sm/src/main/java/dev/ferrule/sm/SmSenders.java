@@ -32,7 +32,7 @@ final class SmSenders extends AbstractSenders<SmSender> {
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final SmSender first;
 
-  /** A bit for each lane that has an owner, who alone uses its producer. */
+  /** A bit for each lane that has an owner. Only the owner uses the lane's producer. */
   private final AtomicLong owned = new AtomicLong();
 
   /** By lane; null before its first use. Passed from owner to owner by {@link #owned}. */
@@ -90,7 +90,7 @@ final class SmSenders extends AbstractSenders<SmSender> {
       SmSender sender =
           sender(producer(lane), "sender " + (lane + 2) + " of ", () -> giveBack(own));
       lanes.set(lane, sender);
-      connection.checkOpen(); // otherwise it may have been closed without this one's being woken
+      connection.checkOpen(); // otherwise it may have been closed without waking this sender
       done = true;
       return sender.checked();
     } finally {

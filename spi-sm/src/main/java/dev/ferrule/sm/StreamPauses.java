@@ -8,8 +8,8 @@ package dev.ferrule.sm;
  * sender fills many lines undisturbed, and the receiver reads them at memory speed.
  *
  * <p>Pauses continue as long as each brings many messages. They are tried again after some
- * messages, and after twice as many if the trial fails. So where messages arrive one at a time, as
- * in a ping-pong, one in a million waits.
+ * messages, and after twice as many if the trial fails. Where messages arrive one at a time, as in
+ * a ping-pong, a pause therefore delays only one in a million.
  */
 class StreamPauses {
 
@@ -19,7 +19,9 @@ class StreamPauses {
   /** The sender of a stream should not fill the ring in a pause: it writes up to 70 GB/s. */
   private static final long RING_BYTES_PER_NANO = 70;
 
-  /** A stream brings at least a message in so many nanoseconds: three million in a second. */
+  /**
+   * The maximum time per message in a stream: it has at least three million messages per second.
+   */
   private static final int NANOS_PER_MESSAGE = 312;
 
   private static final int FIRST_TRIAL = 64; // messages
@@ -33,13 +35,12 @@ class StreamPauses {
   private boolean drained; // whether the last poll has left no message
   private int nextTrial = FIRST_TRIAL;
 
-  /** Creates the pauses of a receiver from rings of so many bytes. */
+  /** Creates the pauses of a receiver from rings of a size in bytes. */
   StreamPauses(long ringBytes) {
     pauseNanos = Math.clamp(ringBytes / RING_BYTES_PER_NANO, SHORTEST_NANOS, LONGEST_NANOS);
     many = pauseNanos / NANOS_PER_MESSAGE;
   }
 
-  /** Called after a poll with such a limit. */
   final void polled(int count, int limit) {
     messages += count;
     drained = count < limit;

@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.concurrent.Future;
 
 /**
- * A client that exposes memory and serves fragments, written from docs/sm.md: its numbers are those
- * of the tables there, and not those of the product. It copies the fragments of a batch in reverse
+ * A client that exposes memory and serves fragments. Its numbers are those of the tables in
+ * docs/protocol-sm.md, not the product's constants. It copies the fragments of a batch in reverse
  * order, since each describes itself.
  */
 final class DocumentedTarget implements AutoCloseable {
@@ -160,7 +160,7 @@ final class DocumentedTarget implements AutoCloseable {
         isAnnounced = true;
       }
       long submitted = (long) LONG.getAcquire(initiatorsRma, SUBMITTED);
-      // the first answer is to several, so that their order is not that of their submission
+      // the first answer is to several fragments, which are handled in another order than submitted
       long least = next == firstOffset && total > MOST_BYTES ? 2 : 1;
       if (submitted - handled < least) {
         Thread.onSpinWait();

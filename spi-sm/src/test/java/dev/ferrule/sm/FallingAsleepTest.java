@@ -51,14 +51,14 @@ class FallingAsleepTest {
   private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 1);
 
   /**
-   * While no message arrives, all threads of the provider together may use one part in so many of
+   * While no message arrives, all threads of the provider together may use 1/{@code IDLE_PARTS} of
    * the processor time that another thread uses.
    */
   private static final int IDLE_PARTS = 10;
 
   private static final int SENDERS = 4;
 
-  /** Number of messages of a sender between two for which the receiver must be asleep. */
+  /** Of this many messages of a sender, one is sent only when the receiver is asleep. */
   private static final int ASLEEP_EACH = 10;
 
   /** The receiver under test. */
@@ -87,9 +87,9 @@ class FallingAsleepTest {
 
   /** A point of falling asleep. */
   private enum Point {
-    /** It has found no message, and not announced its sleep yet. */
+    /** It has found no message, but not yet announced its sleep. */
     BEFORE_ARMING,
-    /** It has announced its sleep, perhaps not to all yet, and not checked again. */
+    /** It has announced its sleep, perhaps not to all senders yet, but not checked again. */
     AFTER_ARMING,
     /** It has checked again. */
     AFTER_THE_LAST_CHECK,
@@ -256,7 +256,7 @@ class FallingAsleepTest {
       for (int round = 0; round < 5 * SENDERS; round++) {
         int now = round;
         AtomicBoolean there = new AtomicBoolean();
-        // the message; or, when a message is what ends the sleep, another one behind it
+        // the message; or a second one behind it, if the first is to end the sleep
         boolean second = point == Point.BEFORE_DISARMING;
         CompletableFuture<Void> first =
             second
@@ -268,8 +268,7 @@ class FallingAsleepTest {
                 point,
                 () -> {
                   there.set(true);
-                  // by spinning, because a park would consume the permit that is to unpark the
-                  // receiver
+                  // by spinning, because a park would consume the permit that unparks the receiver
                   spinUntil(first::isDone);
                   spinUntil(inBackground(() -> send(star.sender(now), 0, now))::isDone);
                   if (now % 2 == 0) { // the wake-up has arrived by the time that it sleeps
@@ -288,9 +287,9 @@ class FallingAsleepTest {
   }
 
   /**
-   * Threads that send one message each, then wait for about as long as the receiver takes to fall
-   * asleep; and in front of some messages until it does, so that there are wake-ups on a machine of
-   * any speed.
+   * After each message, a sender waits for about as long as the receiver takes to fall asleep.
+   * Before some messages it waits until the receiver sleeps, so that there are wake-ups on a
+   * machine of any speed.
    */
   @ParameterizedTest
   @EnumSource

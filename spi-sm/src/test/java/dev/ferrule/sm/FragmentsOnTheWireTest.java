@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Remote memory access where neither KNEM nor cross-memory attach is used, as seen by a target that
- * knows no more than docs/sm.md says: every byte that the initiator writes is read at its
+ * knows no more than docs/protocol-sm.md says: every byte that the initiator writes is read at its
  * documented place.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The end of the messages of a peer in shared memory: one that is hostile, and one of many. */
+/** The end of a peer's messages in shared memory: of a hostile peer, and of one peer of many. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HalfCloseTest {
 
@@ -112,7 +112,7 @@ class HalfCloseTest {
   }
 
   @Test
-  void theEndOfOneClientIsNoneOfTheCommonReceiver() {
+  void theEndOfOneClientsMessagesDoesNotEndTheCommonReceiver() {
     URI address = URI.create("sm://" + directory.resolve("app"));
     ConnectionOptions options =
         ConnectionOptions.builder().set("singleReceiver", "on").set("wait", "block").build();

@@ -253,7 +253,7 @@ class ManyConnectionsTest {
         assertThat(message.connection()).isSameAs(star.servers.get(2));
       }
       while (star.servers.get(0).state() == ConnectionState.OPEN) {
-        Thread.onSpinWait(); // the endpoint's thread learns of the close, at any time
+        Thread.onSpinWait(); // the endpoint's thread handles the close at any time
       }
       assertThat(star.servers.get(0).state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     }
@@ -301,8 +301,8 @@ class ManyConnectionsTest {
   }
 
   /**
-   * It ends before its header is read, so that its end has another reason. The receiver is blocked,
-   * so that it must not poll the connection again and again.
+   * The client ends before its header is read, so that the connection ends for another reason. The
+   * blocked receiver must not poll the connection again and again.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

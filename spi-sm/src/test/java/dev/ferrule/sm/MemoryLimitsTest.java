@@ -121,7 +121,7 @@ class MemoryLimitsTest {
   }
 
   @Test
-  void clientsThatAreRefusedDoNotHoldACallThatMayNotWait() {
+  void refusedClientsDoNotDelayAnAcceptThatMustNotWait() {
     try (Listener listener = listen("maxPeerMemory=128MiB")) {
       List<CompletableFuture<Connection>> connecting = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
@@ -180,7 +180,7 @@ class MemoryLimitsTest {
   }
 
   @Test
-  void aClientWhoseOwnMemoryWouldExceedMaxMappedSaysSo() {
+  void aClientWhoseOwnMemoryWouldExceedMaxMappedReportsIt() {
     try (Listener listener = listen("")) {
       assertRefused(connect(listener, "maxMapped=1MiB"))
           .isInstanceOf(ResourceExhaustedException.class)

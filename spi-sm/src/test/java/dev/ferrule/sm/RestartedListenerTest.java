@@ -55,14 +55,14 @@ class RestartedListenerTest {
     lock.close();
   }
 
-  /** Its acceptance, which was on its way, names the client's memory. */
+  /** The acceptance was in flight when its sender was killed, and names the client's memory. */
   @Test
   void aClientConnectsToTheNewProcessIfTheAcceptanceIsOfTheKilledOne() throws Exception {
     FakeListener.Request first = killed.next();
     restarted.replace(killed);
     killed.close();
 
-    restarted.accept(first, 7); // the client finds out who sent it only by the address
+    restarted.accept(first, 7); // the client identifies the sender only by the address
 
     assertConnectsAnew(first);
   }
@@ -101,7 +101,7 @@ class RestartedListenerTest {
     }
   }
 
-  /** The FIFO that the client has open is that of the process which has died. */
+  /** The FIFO that the client has open is the dead process's. */
   @Test
   void theDeathOfTheListenerIsNoticedIfAnotherProcessHasItsAddressAtOnce() throws Exception {
     killed.accept(killed.next(), 7);

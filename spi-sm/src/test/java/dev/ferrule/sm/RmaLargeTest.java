@@ -114,7 +114,7 @@ class RmaLargeTest {
     return MemorySegment.ofArray(bytes);
   }
 
-  /** Copies to the memory at an offset, from where it continues at the memory's begin. */
+  /** Copies to the memory at an offset, from where it continues at the memory's start. */
   private static void copy(MemorySegment from, long length, MemorySegment once, long offset) {
     long begin = offset % PERIOD;
     long first = Math.min(length, PERIOD - begin);
@@ -156,8 +156,8 @@ class RmaLargeTest {
         write(client, expose(server, atServer));
         reading.join();
         assertContent(atServer, REMOTE_OFFSET, 2);
-        assertThat(client.rma().path()).isEqualTo(way);
-        assertThat(server.rma().path()).isEqualTo(way);
+        assertThat(client.counters().rmaPath()).hasValue(way);
+        assertThat(server.counters().rmaPath()).hasValue(way);
       }
     }
   }

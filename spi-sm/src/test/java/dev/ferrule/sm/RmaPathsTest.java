@@ -118,11 +118,11 @@ class RmaPathsTest {
   @Test
   void knemIsPreferredWhereTheOwnerOfTheMemoryChoosesIt() {
     try (Pair pair = connect(withKnem, "auto", "knem")) {
-      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      assertThat(pair.client().counters().rmaPath()).hasValue("knem");
       int before = knem.copies();
       checkTransfer(pair);
       assertThat(knem.copies()).isGreaterThan(before);
-      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      assertThat(pair.client().counters().rmaPath()).hasValue("knem");
     }
     assertThat(knem.regions()).as("regions but for the probe's").isEqualTo(1);
   }
@@ -133,7 +133,7 @@ class RmaPathsTest {
   @Test
   void memoryIsNotPinnedUnlessItsOwnerChoosesIt() {
     try (Pair pair = connect(withKnem, "auto")) {
-      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      assertThat(pair.client().counters().rmaPath()).hasValue("cma");
       checkTransfer(pair);
       pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
       assertThat(knem.regions()).isZero();
@@ -142,14 +142,14 @@ class RmaPathsTest {
       assertThatThrownBy(() -> checkTransfer(pair))
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("set rma=knem on both sides");
-      assertThat(pair.server().rma().path()).as("the other direction").isEqualTo("knem");
+      assertThat(pair.server().counters().rmaPath()).as("the other direction").hasValue("knem");
     }
   }
 
   @Test
-  void crossMemoryAttachIsNext() {
+  void crossMemoryAttachIsPreferredToFragments() {
     try (Pair pair = connect(without, "auto")) {
-      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      assertThat(pair.client().counters().rmaPath()).hasValue("cma");
       checkTransfer(pair);
     }
   }
@@ -159,7 +159,7 @@ class RmaPathsTest {
   void aProgramMaySelectAMethod(String choice) {
     try (Pair pair = connect(withKnem, choice)) {
       checkTransfer(pair);
-      assertThat(pair.client().rma().path()).isEqualTo(choice);
+      assertThat(pair.client().counters().rmaPath()).hasValue(choice);
       assertThat(knem.copies() > 2).isEqualTo(choice.equals("knem"));
     }
   }
@@ -201,7 +201,7 @@ class RmaPathsTest {
       over.set(true);
       long others = owner.join() + viewer.join();
       assertThat(word(exposed.segment(), 0)).isEqualTo(each + others);
-      assertThat(rma.path()).isEqualTo(choice);
+      assertThat(pair.client().counters().rmaPath()).hasValue(choice);
     }
   }
 
@@ -244,12 +244,12 @@ class RmaPathsTest {
   @ValueSource(ints = {1, 3, 22, 19})
   void aMethodThatFailsDuringAnOperationIsReplacedByTheNextWithoutLoss(int errno) {
     try (Pair pair = connect(withKnem, "auto", "knem")) {
-      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      assertThat(pair.client().counters().rmaPath()).hasValue("knem");
       knem.failAfter(1, errno);
 
       checkTransfer(pair);
 
-      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      assertThat(pair.client().counters().rmaPath()).hasValue("cma");
     }
   }
 
@@ -338,7 +338,7 @@ class RmaPathsTest {
       ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ);
       channel.map(FileChannel.MapMode.READ_WRITE, 0, 10_000, arena).fill((byte) 9);
       assertThat(read(pair, exposed).get(ValueLayout.JAVA_BYTE, 9_999)).isEqualTo((byte) 9);
-      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      assertThat(pair.client().counters().rmaPath()).hasValue("knem");
     }
   }
 
@@ -359,7 +359,7 @@ class RmaPathsTest {
     try (Pair pair = connect(withKnem, "auto", "knem")) {
       assertThat(read(pair, pair.server().rma().expose(theirs, RmaRight.READ)).mismatch(theirs))
           .isEqualTo(-1);
-      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      assertThat(pair.client().counters().rmaPath()).hasValue("cma");
     }
     LibC.munmap(theirs, 4096);
   }
@@ -409,7 +409,7 @@ class RmaPathsTest {
 
   /** A write of the peer to the memory that has begun, in the driver, and does not return. */
   private final class Writing implements AutoCloseable {
-    /** No close may give up before its test has looked. */
+    /** No close may time out before its test has checked it. */
     final ConnectionOptions options =
         ConnectionOptions.builder()
             .set("rma", "knem")

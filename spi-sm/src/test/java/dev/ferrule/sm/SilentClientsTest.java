@@ -148,8 +148,8 @@ class SilentClientsTest {
   }
 
   /**
-   * Accepts until so many connections are offered; the endpoint's thread must receive the requests
-   * first.
+   * Accepts until a number of connections are offered; the endpoint's thread must receive the
+   * requests first.
    */
   private static void acceptInVain(Listener listener, int connections) {
     while (offered(listener) < connections) {
@@ -340,7 +340,7 @@ class SilentClientsTest {
     }
   }
 
-  /** A live client is not said to have died. */
+  /** The refusal does not state that the live client has died. */
   @Test
   void aLiveClientWithoutAFifoIsRefusedAsOneThatViolatesTheProtocol() throws IOException {
     try (Listener listener = listen("")) {
@@ -393,7 +393,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void clientsThatHaveStoppedWaitingDoNotHoldACallPastItsDeadline() throws IOException {
+  void clientsThatHaveStoppedWaitingDoNotDelayAnAcceptPastItsDeadline() throws IOException {
     try (Listener listener = listen(PATIENT);
         SealedFile memory = FakeClient.incompleteMemory()) {
       FakeClient fake = fake(listener).withFifo();
@@ -429,7 +429,7 @@ class SilentClientsTest {
     RingSteps.ignore();
   }
 
-  /** As a JVM that loads the classes of a connection meanwhile. */
+  /** Such as a JVM that loads the classes of a connection meanwhile. */
   @Test
   void aClientThatWasTooSlowToConfirmTriesAgain() throws Exception {
     CountDownLatch allowed = new CountDownLatch(1);

@@ -614,7 +614,7 @@ class SmProviderTest {
           Thread.onSpinWait();
         }
         pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
-        receiver.join(); // which may have looked once more when the message came
+        receiver.join(); // which may have checked once more when the message arrived
       }
       assertThat(pair.client().counters().wakeupsSent()).hasValue(1);
     }

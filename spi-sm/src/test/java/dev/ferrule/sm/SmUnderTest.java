@@ -84,7 +84,7 @@ final class SmUnderTest implements ProviderUnderTest {
     return new SmUnderTest(false, true, options);
   }
 
-  /** A leak of one per cycle shows in each of them, as nothing else varies. */
+  /** A leak of one object per cycle shows after few cycles, as nothing else varies. */
   @Override
   public int connectCloseCycles() {
     return Integer.getInteger(CYCLES_PROPERTY, CYCLES);

@@ -95,7 +95,7 @@ class StreamPausesTest {
   }
 
   @Test
-  void aLookWithoutAMessageBeforeIsNoReasonToPause() {
+  void aPollThatFollowsNoMessageCausesNoPause() {
     for (int i = 0; i < 100; i++) {
       assertThat(receive(0)).isFalse();
     }

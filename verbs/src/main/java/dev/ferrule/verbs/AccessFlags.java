@@ -7,7 +7,10 @@ package dev.ferrule.verbs;
  */
 public final class AccessFlags {
 
-  /** The device may write received data. Local reads need no right. */
+  /**
+   * The device may write to the memory for local work requests, such as receives. Local read access
+   * is always enabled.
+   */
   public static final int LOCAL_WRITE = 1;
 
   /** The peer may write by RDMA WRITE; requires {@link #LOCAL_WRITE}. */

@@ -42,7 +42,7 @@ public record AsyncEvent(Type type, int code, long element) {
     SUBNET_MANAGER_CHANGE,
     /** A shared receive queue is in error. */
     SHARED_RECEIVE_QUEUE_ERROR,
-    /** The receives of a shared receive queue fell below its limit. */
+    /** The number of receives in a shared receive queue fell below its limit. */
     SHARED_RECEIVE_QUEUE_LIMIT,
     /** A queue pair in the error state consumes no more receives of its shared receive queue. */
     LAST_WORK_REQUEST_REACHED,

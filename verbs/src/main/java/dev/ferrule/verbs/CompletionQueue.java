@@ -74,7 +74,7 @@ public final class CompletionQueue implements AutoCloseable {
    * Requests one event on the queue's channel at the next completion. Completions that are already
    * in the queue cause no event, so poll the queue once more after this call.
    *
-   * @return 0; otherwise errno or -errno, as drivers differ
+   * @return 0 on success; otherwise errno or -errno, depending on the driver
    */
   public int requestNotification() {
     return context.calls().reqNotifyCq(context.reqNotifyCq(), address, 0);
@@ -132,8 +132,8 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Returns whether a receive was consumed by an RDMA WRITE with immediate data, which places its
-   * bytes elsewhere.
+   * Returns whether a receive was consumed by an RDMA WRITE with immediate data. The bytes of such
+   * a WRITE are at its remote address, not in the receive's buffer.
    *
    * @param index the completion, from 0; of a receive
    * @return whether it was; false for a SEND

@@ -19,7 +19,7 @@ import java.lang.foreign.MemorySegment;
  * @param maxMemoryRegions memory regions
  * @param maxSharedReceiveQueues shared receive queues; 0 if unsupported
  * @param maxSharedReceives work requests in a shared receive queue
- * @param atomics with respect to what the device's atomic operations are atomic
+ * @param atomics the scope in which the device's atomic operations are atomic
  * @param maxReadsAsTarget outstanding RDMA READs and atomic operations of the peer per queue pair
  * @param maxReadsAsInitiator outstanding RDMA READs and atomic operations of this side per queue
  *     pair

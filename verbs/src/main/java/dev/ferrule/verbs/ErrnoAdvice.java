@@ -15,8 +15,8 @@ final class ErrnoAdvice {
   private ErrnoAdvice() {}
 
   /**
-   * Returns what to do about an error of a function. It is short, as it is also sent to a rejected
-   * client, together with the function's name.
+   * Returns what to do about an error of a function. The text is short, because it is also sent to
+   * a rejected client, together with the function's name.
    */
   static String of(String function, int errno) {
     return of(function, errno, DeviceFiles.system());

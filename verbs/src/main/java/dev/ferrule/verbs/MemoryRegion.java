@@ -24,8 +24,8 @@ public final class MemoryRegion implements AutoCloseable {
   private final int remoteKey;
 
   /**
-   * The registration at the device. It has no reference to the memory, so an arena with a cleanup
-   * action that refers to it can still become unreachable.
+   * The registration at the device. It holds no reference to the memory: a cleanup action of an
+   * automatic arena refers to the registration, and must not keep the arena reachable.
    */
   private static final class Registration {
 

@@ -98,8 +98,8 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Registers memory whose arena the caller does not have. The pages stay pinned until the region
-   * is closed, even if the memory is freed before; they are then no longer part of the process's
-   * memory.
+   * is closed, even if the memory is freed earlier. Pages of freed memory do not belong to the
+   * process's address space any more.
    *
    * @param memory native memory
    * @param access constants of {@link AccessFlags}, combined by OR
@@ -114,9 +114,10 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers memory that work requests of this side and of a peer address by the offset from its
-   * start, so no peer learns an address of this process. The memory must be page-aligned. As with
-   * {@link #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
+   * Registers memory with addresses that start at 0: work requests of this side and of a peer
+   * address it by the offset from its start, so no peer learns an address of this process. The
+   * memory must be page-aligned. As with {@link #register(MemorySegment, int)}, the pages stay
+   * pinned until the region is closed.
    *
    * @param memory native memory
    * @param access constants of {@link AccessFlags}, combined by OR
@@ -136,8 +137,8 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers memory that need not be page-aligned. Work requests address it by numbers that begin
-   * with {@link #firstByte} and do not disclose its address in this process. As with {@link
+   * Registers memory, which need not be page-aligned, with addresses that start at {@link
+   * #firstByte} in work requests. They do not disclose its address in this process. As with {@link
    * #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
    *
    * @param memory native memory

@@ -3,7 +3,7 @@ package dev.ferrule.verbs;
 
 /** The operation of a work request of a send queue. */
 public enum SendOperation {
-  /** Writes to the peer's memory and consumes a receive of the peer, with immediate data. */
+  /** Writes to the peer's memory, and consumes a receive of the peer to deliver immediate data. */
   RDMA_WRITE_WITH_IMMEDIATE(1),
   /** Writes to the peer's memory. */
   RDMA_WRITE(0),
@@ -14,10 +14,11 @@ public enum SendOperation {
   /** Reads from the peer's memory. */
   RDMA_READ(4),
   /**
-   * Compares a word of the peer's memory, sets it if it is equal, and fetches the previous value.
+   * Compares a word of the peer's memory with a value, replaces the word if both are equal, and
+   * fetches its previous value.
    */
   COMPARE_AND_SWAP(5),
-  /** Adds to a word of the peer's memory, and fetches the previous value. */
+  /** Adds to a word of the peer's memory, and fetches its previous value. */
   FETCH_AND_ADD(6);
 
   private final int code;

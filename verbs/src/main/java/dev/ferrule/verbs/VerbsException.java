@@ -5,9 +5,8 @@ import dev.ferrule.posix.PosixException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a C function of libibverbs or librdmacm fails; also if a system call fails that a user
- * of them needs, such as mmap, so that it handles one type. The message contains the function, its
- * subject, errno and, if known, the fix.
+ * Thrown if a C function of libibverbs or librdmacm fails, or a system call that accompanies them,
+ * such as mmap. The message contains the function, its subject, errno and, if known, the fix.
  */
 public final class VerbsException extends RuntimeException {
 
@@ -28,7 +27,7 @@ public final class VerbsException extends RuntimeException {
   }
 
   /**
-   * Creates an exception with advice of its own.
+   * Creates an exception with specific advice.
    *
    * @param function the C function
    * @param subject the subject of the call, such as a size or an address; may be empty

@@ -135,7 +135,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aDeviceThatIsGoneIsANegativeErrno() {
+  void pollingADeviceThatIsGoneReturnsANegativeErrno() {
     device.errno = 5;
     assertThat(queue.poll(1)).isEqualTo(-5);
     assertThat(queue.requestNotification()).isEqualTo(-5);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is read from the structures of the device, and written into them. */
+/** The fields that are read from the structures of the device, and written to them. */
 class VerbsContextTest {
 
   private final FakeDevice device = new FakeDevice();

@@ -70,9 +70,9 @@ public class RdmaSendBenchmark {
     return sender.send(message);
   }
 
-  /** Claims, writes in place, and sends. */
+  /** Claims, writes in place, and commits. */
   @Benchmark
-  public long claimSendAsync() {
+  public long claimCommit() {
     SendRegion region = sender.claim(length);
     MemorySegment.copy(message, 0, region.buffer(), region.offset(), length);
     return region.commit();

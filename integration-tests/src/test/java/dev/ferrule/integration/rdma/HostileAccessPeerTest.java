@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Peers that misuse remote memory access. The offsets are those of the table described in
- * docs/rma.md.
+ * docs/protocol-rma.md.
  */
 @RdmaTest
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

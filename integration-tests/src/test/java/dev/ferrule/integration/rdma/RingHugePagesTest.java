@@ -6,14 +6,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.ferrule.ReceiveRegion;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
-import java.util.function.Predicate;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,7 +25,6 @@ class RingHugePagesTest {
   private static final int PAGES = 4;
   private static final int LENGTH = 60_000;
   private static final int MESSAGES = 80; // more bytes than the ring has
-  private static final Predicate<String> IS_RING = line -> line.contains("ferrule-ring");
 
   @BeforeEach
   void setHugePagesAside() throws IOException {
@@ -44,15 +39,17 @@ class RingHugePagesTest {
 
   @Test
   void messagesPassThroughARingInHugePagesAsThroughAnyOther() throws IOException {
-    awaitNoRings(); // of earlier tests
-    sendManyMessages();
-    awaitNoRings(); // not in the frame of the connection, which would keep it reachable
+    RingMappings rings = new RingMappings();
+    sendManyMessages(rings);
+    rings.awaitUnmapped(); // not in the frame of the connection, which would keep it reachable
     assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
   }
 
-  private static void sendManyMessages() {
+  private static void sendManyMessages(RingMappings rings) {
     try (Wires.Pair pair = Wires.pair("magicring?hugePages=on&ring=2MiB&maxMessage=64KiB")) {
-      assertThat(ringPageSizes()).hasSize(2 * 2).containsOnly("2048 kB"); // two, mapped twice each
+      assertThat(rings.pageSizes())
+          .hasSize(2 * 2)
+          .containsOnly("2048 kB"); // two, mapped twice each
       for (int i = 0; i < MESSAGES; i++) {
         byte[] bytes = new byte[LENGTH - i];
         Arrays.fill(bytes, (byte) i);
@@ -64,22 +61,13 @@ class RingHugePagesTest {
     }
   }
 
-  private static void awaitNoRings() {
-    Task.await(
-        "all rings are unmapped",
-        () -> {
-          System.gc();
-          return linesOf("maps").stream().noneMatch(IS_RING);
-        });
-  }
-
   @Test
   void aRingWithoutFreeHugePagesIsInNormalPages() throws IOException {
-    awaitNoRings();
+    RingMappings rings = new RingMappings();
     long tooLarge = (freeHugePages() + 1) * 2;
     try (Wires.Pair pair =
         Wires.pair("magicring?hugePages=on&maxMessage=64KiB&ring=" + tooLarge + "MiB")) {
-      assertThat(ringPageSizes()).doesNotContain("2048 kB").isNotEmpty();
+      assertThat(rings.pageSizes()).doesNotContain("2048 kB").isNotEmpty();
       Numbered.send(pair.client().sender(), 1);
       Numbered.check(pair.server().receiver().receive(Task.PATIENCE), 1);
     }
@@ -90,28 +78,5 @@ class RingHugePagesTest {
         .filter(line -> line.startsWith("HugePages_Free:"))
         .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
         .sum();
-  }
-
-  /** Returns the page size of each mapping of a ring. */
-  private static List<String> ringPageSizes() {
-    List<String> lines = linesOf("smaps");
-    return IntStream.range(0, lines.size())
-        .filter(i -> IS_RING.test(lines.get(i)))
-        .mapToObj(i ->
-            lines.subList(i, lines.size()).stream()
-                .filter(line -> line.startsWith("KernelPageSize:"))
-                .findFirst()
-                .orElseThrow()
-                .substring("KernelPageSize:".length())
-                .strip())
-        .toList();
-  }
-
-  private static List<String> linesOf(String file) {
-    try {
-      return Files.readAllLines(Path.of("/proc/self", file));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -38,7 +38,7 @@ class SharedReceivesMemoryTest {
   /** More than one, because memory of closed connections may be released during a measurement. */
   private static final int ATTEMPTS = 5;
 
-  private static final String SMALL = "&wait=block&buffer=4KiB&unacked=8";
+  private static final String SMALL = "&wait=block&sendBuffer=4KiB&unacked=8";
 
   /** In KiB. */
   private record Usage(long pinned, long queues, long heap) {

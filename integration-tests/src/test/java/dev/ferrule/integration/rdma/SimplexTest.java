@@ -23,9 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -189,7 +187,7 @@ class SimplexTest {
 
   @Test
   void theSidesHaveOneRingAndItsPinnedMemoryOnly() {
-    String large = "?ring=4MiB&maxMessage=64KiB&buffer=256KiB&window=8";
+    String large = "?ring=4MiB&maxMessage=64KiB&sendBuffer=256KiB&window=8";
     try (Listener listener = Wires.listen("magicring" + large)) {
       // until no memory that earlier tests used is released between two measurements
       Task.await(
@@ -201,36 +199,18 @@ class SimplexTest {
 
   /** Returns the pinned memory in KiB while there is a connection with so many mapped rings. */
   private static long pinned(Listener listener, String query, int mappings) {
-    Set<String> others = ringMappings(); // of connections of earlier tests, which may go meanwhile
-    long result = pinnedNow(listener, query, mappings, others);
-    Task.await( // not in the frame of the connection, which would keep it reachable
-        "all rings are unmapped",
-        () -> {
-          System.gc();
-          return newMappings(others).isEmpty();
-        });
+    RingMappings rings = new RingMappings();
+    long result = pinnedNow(listener, query, mappings, rings);
+    rings.awaitUnmapped(); // not in the frame of the connection, which would keep it reachable
     return result;
   }
 
-  private static long pinnedNow(Listener listener, String query, int mappings, Set<String> others) {
+  private static long pinnedNow(Listener listener, String query, int mappings, RingMappings rings) {
     try (Wires.Pair pair = Wires.pair(listener, query)) {
       assertThat(pair.client().state()).isEqualTo(ConnectionState.OPEN);
-      assertThat(newMappings(others)).hasSize(mappings); // each ring is mapped twice
+      assertThat(rings.added()).hasSize(mappings); // each ring is mapped twice
       return pinnedKilobytes();
     }
-  }
-
-  private static Set<String> newMappings(Set<String> others) {
-    Set<String> result = ringMappings();
-    result.removeAll(others);
-    return result;
-  }
-
-  /** Returns the mappings of rings, with their addresses and files. */
-  private static Set<String> ringMappings() {
-    return lines("/proc/self/maps")
-        .filter(line -> line.contains("ferrule-ring"))
-        .collect(Collectors.toSet());
   }
 
   private static long pinnedKilobytes() {

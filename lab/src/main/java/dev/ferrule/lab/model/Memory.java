@@ -3,8 +3,8 @@ package dev.ferrule.lab.model;
 
 /**
  * The memory that a node needs to receive, in bytes, by the providers' own formulas; see
- * docs/sendrecv.md and docs/magicring.md. Does not include the memory that a connection needs to
- * send, which is {@link #sendBytes}.
+ * docs/protocol-sendrecv.md and docs/protocol-magicring.md. Does not include the memory that a
+ * connection needs to send, which is {@link #sendBytes}.
  *
  * @param window the number of messages that a ring holds
  */

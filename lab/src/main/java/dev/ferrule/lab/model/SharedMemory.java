@@ -3,7 +3,7 @@ package dev.ferrule.lab.model;
 
 /**
  * The shared memory that {@code sm} connections occupy, in both directions, if both sides have the
- * same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are created.
+ * same options; see {@code docs/guide-sm.md}, Memory. All of it is allocated when they are created.
  *
  * @param ring the option {@code ring}, in bytes: a power of two, at least 4096
  */

@@ -133,7 +133,7 @@ public final class AllowedSettings {
     long receiving = Math.max(sending, Math.max(own, number(provider, all, "ring")));
     long clients =
         Math.clamp((MAX_BYTES_OF_SERVER - shared) / (sending + receiving), 1, MOST_CLIENTS);
-    return List.of("--option=buffer=" + sending, "--max-clients=" + clients);
+    return List.of("--option=sendBuffer=" + sending, "--max-clients=" + clients);
   }
 
   /**

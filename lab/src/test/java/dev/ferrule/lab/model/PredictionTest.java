@@ -69,7 +69,7 @@ class PredictionTest {
     assertThat(each.messagesPerSecond()).isCloseTo(2e9 / 348.4 / 64, within(1.0));
   }
 
-  /** The table of docs/sm.md, The ring. */
+  /** The table of docs/protocol-sm.md, The ring. */
   @Test
   void inASmallRingFewerMessagesAreInline() {
     assertThat(new SharedMemory(504, 4 << 10).bufferBytes()).isEqualTo(4 << 10);
@@ -100,7 +100,7 @@ class PredictionTest {
     }
   }
 
-  /** The tables of docs/sendrecv.md and docs/magicring.md. */
+  /** The tables of docs/protocol-sendrecv.md and docs/protocol-magicring.md. */
   @Test
   void defaultsAreThoseOfTheProviders() {
     assertThat(new Memory(64, 0, 0, 0, 256).receives()).isEqualTo(256);
@@ -117,7 +117,9 @@ class PredictionTest {
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).sendBytes(3)).isEqualTo(12 << 20);
   }
 
-  /** The table of docs/sm.md, Memory, and 20 KiB for remote memory access in each direction. */
+  /**
+   * The table of docs/guide-sm.md, Memory, and 20 KiB for remote memory access in each direction.
+   */
   @ParameterizedTest
   @CsvSource({"256, 1064", "4096, 1064", "16384, 1124", "65536, 1316", "1048576, 5156"})
   void connectionsOverSharedMemoryOccupyWhatIsDocumented(long maxMessage, long kibEachWay) {

@@ -10,7 +10,9 @@ import dev.ferrule.tools.support.ConfiguredAddress;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The memory of a server's connections: at most 4 GiB, as docs/sendrecv.md computes it. */
+/**
+ * The memory of a server's connections: at most 4 GiB, as docs/protocol-sendrecv.md computes it.
+ */
 class AllowedSettingsTest {
 
   private static final long LIMIT = 4L << 30;

@@ -390,7 +390,7 @@ class EvaluationHostTest {
         "none      | maxMessage     | 4KiB   | no provider 'none'",
         "sendrecv  | colour         | red    | sendrecv has no option colour",
         "sendrecv  | backlog        | 10     | option backlog=10 is not allowed",
-        "sendrecv  | buffer         | 1GiB   | option buffer=1GiB is not allowed",
+        "sendrecv  | sendBuffer     | 1GiB   | option sendBuffer=1GiB is not allowed",
         "sendrecv  | maxMessage     | 2MiB   | the maximum is 1048576",
         "sendrecv  | receives       | 100000 | receives",
         "sendrecv  | receives       | 4096   | 4100 receive buffers of 65536 bytes exceed the limit",

@@ -56,7 +56,7 @@ final class ConnectionCloser {
   /**
    * Closes the connection, once. Blocks until the threads have left, the flush, and the release.
    */
-  void close(Duration flushTimeout) {
+  void close(Duration timeout) {
     // the state changes first, so every thread that returns from close sees it
     Lifecycle.Closing closing = life.close();
     if (closing == Lifecycle.Closing.AGAIN) {
@@ -68,7 +68,7 @@ final class ConnectionCloser {
     connection.awaitNoWaiters(PATIENCE_NANOS);
     boolean peerAnswers =
         closing == Lifecycle.Closing.OF_OPEN
-            ? flush(Deadlines.after(flushTimeout))
+            ? flush(Deadlines.after(timeout))
             : life.failure() == null;
     giveUp(peerAnswers);
   }

@@ -29,6 +29,7 @@ import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
@@ -43,6 +44,8 @@ import org.jspecify.annotations.Nullable;
  * peer that is silent, and {@link ConnectionCloser} on a close.
  */
 final class RdmaConnection implements Connection, RdmaReceiver.Owner {
+
+  private static final Optional<String> RMA_PATH = Optional.of("rdma");
 
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
@@ -363,7 +366,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
         channel.reports(),
         OptionalLong.empty(), // the device retransmits, and counts that per port
         OptionalLong.empty(), // the peer's device wakes the peer's threads
-        senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
+        senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()),
+        RMA_PATH);
   }
 
   MemoryUses<RdmaMemoryUse> registeredMemory() {
@@ -389,8 +393,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   }
 
   @Override
-  public void close(Duration flushTimeout) {
-    closer.close(flushTimeout);
+  public void close(Duration timeout) {
+    closer.close(timeout);
   }
 
   /** Releases a connection that was not completed. Does not wait for the peer. */

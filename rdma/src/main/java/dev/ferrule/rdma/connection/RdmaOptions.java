@@ -56,10 +56,10 @@ public final class RdmaOptions {
           64,
           "the maximum number of sent messages that the peer's device has not acknowledged");
 
-  /** {@code buffer}. */
-  public static final Option<Long> BUFFER =
+  /** {@code sendBuffer}. */
+  public static final Option<Long> SEND_BUFFER =
       Option.size(
-          "buffer",
+          "sendBuffer",
           0,
           1L << 30,
           0,
@@ -205,7 +205,7 @@ public final class RdmaOptions {
 
   /** Returns the size of the send memory in bytes, a multiple of a line. */
   static long sendMemory(ResolvedOptions options, int peerMaxMessage) {
-    long requested = options.get(BUFFER);
+    long requested = options.get(SEND_BUFFER);
     long size = requested > 0 ? requested : areaFor(peerMaxMessage);
     return (size + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
   }

@@ -140,11 +140,6 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   }
 
   @Override
-  public String path() {
-    return "rdma";
-  }
-
-  @Override
   public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
     checkOpen();
     Set<RmaRight> all = checkExposable(memory, rights);

@@ -3,6 +3,7 @@ package dev.ferrule.rdma.connection;
 
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.AbstractSendRegion;
+import dev.ferrule.support.SingleThreadedUse;
 import java.lang.foreign.MemorySegment;
 
 /** A claimed region, at a place of its sender's {@link dev.ferrule.rdma.queue.Outbox}. */
@@ -11,7 +12,8 @@ final class RdmaSendRegion extends AbstractSendRegion {
   private final RdmaSender sender;
   private int place = SendQueue.NO_LINES;
 
-  RdmaSendRegion(RdmaSender sender) {
+  RdmaSendRegion(RdmaSender sender, SingleThreadedUse use) {
+    super(sender, use);
     this.sender = sender;
   }
 
@@ -30,17 +32,12 @@ final class RdmaSendRegion extends AbstractSendRegion {
   }
 
   @Override
-  public long commit(int length) {
-    return sender.commit(this, length);
-  }
-
-  @Override
-  public long stage(int length) {
+  protected long stageMessage(int length) {
     return sender.stage(this, length);
   }
 
   @Override
-  public void abort() {
-    sender.abort(this);
+  protected void release() {
+    sender.release(this);
   }
 }

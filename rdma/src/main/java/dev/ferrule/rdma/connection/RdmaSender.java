@@ -123,7 +123,7 @@ final class RdmaSender extends AbstractSender {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - regions.size());
     idle = new RdmaSendRegion[regions.size() + count];
     for (int i = 0; i < count; i++) {
-      RdmaSendRegion region = new RdmaSendRegion(this);
+      RdmaSendRegion region = new RdmaSendRegion(this, use);
       regions.add(region);
       idle[idleCount++] = region;
     }
@@ -134,41 +134,16 @@ final class RdmaSender extends AbstractSender {
     return checked;
   }
 
-  void abort(RdmaSendRegion region) {
-    use.begin();
-    try {
-      region.takeBack();
-      idle[idleCount++] = region;
-      outbox.unreserve(region.place(), region.length());
-    } finally {
-      use.end();
-    }
-  }
-
-  /** Sends the message of a region, and all that are staged. */
-  long commit(RdmaSendRegion region, int length) {
-    use.begin();
-    try {
-      long id = stage(region, length);
-      publish();
-      return id;
-    } finally {
-      use.end();
-    }
+  void release(RdmaSendRegion region) {
+    idle[idleCount++] = region;
+    outbox.unreserve(region.place(), region.length());
   }
 
   /** Stages the message of a region. {@link #publish} posts it. */
   long stage(RdmaSendRegion region, int length) {
-    use.begin();
-    try {
-      checkOpen();
-      region.checkSendable(length);
-      region.takeBack();
-      idle[idleCount++] = region;
-      return stage(region.place(), region.length(), length);
-    } finally {
-      use.end();
-    }
+    region.takeBack();
+    idle[idleCount++] = region;
+    return stage(region.place(), region.length(), length);
   }
 
   @Override

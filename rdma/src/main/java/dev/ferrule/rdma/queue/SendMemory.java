@@ -30,7 +30,8 @@ public final class SendMemory implements AutoCloseable {
   public SendMemory(ProtectionDomain domain, Arena arena, long size) {
     long controls = (long) ControlMessages.SENDS * SendQueue.LINE;
     MemorySegment memory =
-        NativeMemory.allocate(arena, size + controls, "use a smaller value of the option buffer");
+        NativeMemory.allocate(
+            arena, size + controls, "use a smaller value of the option sendBuffer");
     this.region = NativeMemory.registered(memory, () -> domain.register(memory, 0));
     this.messages = region.segment().asSlice(0, size);
   }

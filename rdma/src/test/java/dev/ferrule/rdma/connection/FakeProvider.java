@@ -60,7 +60,7 @@ final class FakeProvider implements RdmaProtocol {
         List.of(
             RdmaOptions.UNACKED,
             RdmaOptions.POLL_BATCH,
-            RdmaOptions.BUFFER,
+            RdmaOptions.SEND_BUFFER,
             RdmaOptions.INLINE,
             RdmaOptions.SINGLE_RECEIVER,
             RdmaOptions.RNR_RETRY,

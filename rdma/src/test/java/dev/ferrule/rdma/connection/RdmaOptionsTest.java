@@ -21,7 +21,7 @@ class RdmaOptionsTest {
 
   private static ResolvedOptions resolved(String query) {
     List<Option<?>> known = new ArrayList<>(RdmaOptions.standard());
-    known.addAll(List.of(RdmaOptions.UNACKED, RdmaOptions.BUFFER));
+    known.addAll(List.of(RdmaOptions.UNACKED, RdmaOptions.SEND_BUFFER));
     return ResolvedOptions.of(
         ConnectionOptions.defaults(), URI.create("sendrecv://host:1" + query), known);
   }
@@ -36,7 +36,7 @@ class RdmaOptionsTest {
         .isGreaterThanOrEqualTo((long) unacked * longest);
   }
 
-  /** The table of docs/sendrecv.md, Memory. */
+  /** The table of docs/protocol-sendrecv.md, Memory. */
   @ParameterizedTest
   @CsvSource({
     "64, 256",
@@ -58,7 +58,7 @@ class RdmaOptionsTest {
   /** Its maxMessage is up to 1 GiB. */
   @Test
   void aPeerDoesNotEnlargeTheSendMemoryThatTheProgramHasChosen() {
-    ResolvedOptions chosen = resolved("?buffer=100000");
+    ResolvedOptions chosen = resolved("?sendBuffer=100000");
     assertThat(RdmaOptions.sendMemory(chosen, 1 << 30)).isEqualTo(100_032);
     assertThat(RdmaOptions.sendMemory(chosen, 10)).isEqualTo(100_032);
   }

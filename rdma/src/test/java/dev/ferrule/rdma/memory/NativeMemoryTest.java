@@ -73,7 +73,7 @@ class NativeMemoryTest {
     try (Arena arena = Arena.ofConfined()) {
       assertThatThrownBy(() -> new SendMemory(new FakeDevice().domain(), arena, FAR_TOO_MUCH))
           .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("option buffer");
+          .hasMessageContaining("option sendBuffer");
     }
   }
 }

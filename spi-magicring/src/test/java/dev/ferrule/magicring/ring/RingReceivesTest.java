@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the number of receives that a connection posts, as specified in docs/magicring.md. */
+/**
+ * Tests the number of receives that a connection posts, as specified in docs/protocol-magicring.md.
+ */
 class RingReceivesTest {
 
   /** For each message and each acknowledgment, a want, the end, a goodbye, and a batch of 16. */

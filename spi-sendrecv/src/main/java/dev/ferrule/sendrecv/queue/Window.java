@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * for each. A side that has received {@value #CONTROLS_AT_ONCE} control messages since its last
  * message sends a grant, even if it grants nothing by it: otherwise a peer that has used up its
  * grants would wait for a program that sends no messages. For the proof that the two sides cannot
- * keep each other from sending, see docs/sendrecv.md.
+ * keep each other from sending, see docs/protocol-sendrecv.md.
  *
  * <p><b>Threads:</b> each counter is written by one thread at a time; see the fields.
  */

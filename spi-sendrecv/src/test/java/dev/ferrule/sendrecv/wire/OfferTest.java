@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the bytes of the hello against {@code docs/sendrecv.md}. */
+/** Tests the bytes of the hello against {@code docs/protocol-sendrecv.md}. */
 class OfferTest {
 
   private static final HexFormat HEX = HexFormat.of();

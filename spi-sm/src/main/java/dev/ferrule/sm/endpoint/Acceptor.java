@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * Serves the server's side of all handshakes of an endpoint: queues waiting clients, detects
  * retransmitted requests, and hands new requests to the program.
  *
- * <p>The lock of this guards all collections, and the {@link Offers}. A thread may hold the lock of
- * a handshake when it takes this one, and never the other way round.
+ * <p>The monitor of this guards all collections and the {@link Offers}. A thread that holds a
+ * handshake's monitor may take this one, but not the other way round.
  */
 public final class Acceptor {
 
@@ -44,7 +44,7 @@ public final class Acceptor {
   private final WaitingClients<ServerHandshake> waiting = new WaitingClients<>();
   private final Offers offers = new Offers(waiting);
 
-  /** Every handshake between ACCEPT and ACK, for which the endpoint's thread repeats ACCEPT. */
+  /** The handshakes between ACCEPT and ACK. The endpoint's thread repeats ACCEPT for them. */
   private final Set<ServerHandshake> unconfirmed = new LinkedHashSet<>();
 
   private final Map<Key, ServerHandshake> open = new HashMap<>();
@@ -59,7 +59,8 @@ public final class Acceptor {
   }
 
   /**
-   * Sets an action for each client that begins to wait, or that confirms. It must not block.
+   * Sets the action that runs for each client that begins to wait, or that confirms. It must not
+   * block.
    *
    * @param action the action; any thread runs it
    */
@@ -108,12 +109,12 @@ public final class Acceptor {
   }
 
   /**
-   * Waits for a client to accept. Returns either the next waiting client, to which the caller then
-   * {@linkplain ServerHandshake#offer offers} a connection or which it {@linkplain
-   * ServerHandshake#abandon abandons}; or a client that was offered a connection and has
-   * {@linkplain ServerHandshake#isConfirmed confirmed} it. The number of offered connections is
-   * limited to the number of accepting threads, not counting overdue clients. A client that does
-   * not answer therefore delays no other client.
+   * Waits for a client to accept. Returns the next waiting client, or a client that has {@linkplain
+   * ServerHandshake#isConfirmed confirmed} an offered connection. The caller {@linkplain
+   * ServerHandshake#offer offers} a waiting client a connection or {@linkplain
+   * ServerHandshake#abandon abandons} it. The number of offered connections is limited to the
+   * number of accepting threads, not counting overdue clients. A client that does not answer
+   * therefore delays no other client.
    *
    * @param deadline by {@link System#nanoTime}; or {@link Deadlines#NEVER}
    * @return the client; or null if the deadline passed, or this is closed
@@ -292,8 +293,8 @@ public final class Acceptor {
 
   /**
    * Returns the generation of a client's ring. Refuses a client whose memory cannot be used, unless
-   * it is known, and answered normally. The refusal is not logged: the first log record requires
-   * file descriptors, too.
+   * the client is known: a known client is answered normally. The refusal is not logged, because
+   * the first log record requires file descriptors, too.
    */
   private OptionalLong generation(Key key, Received request) {
     HandshakeMessage answer;
@@ -376,7 +377,9 @@ public final class Acceptor {
     }
   }
 
-  /** Marks a client as accepted; returns false if it was offered that and this is closed. */
+  /**
+   * Marks a client as accepted; returns false if it was offered a connection and this is closed.
+   */
   synchronized boolean accepted(ServerHandshake handshake, int serverId) {
     if (closed && offers.contains(handshake)) {
       return false;

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints from which this process connects. There is one for each directory and access; all
- * connections from there share it.
+ * The endpoints from which this process connects: one for each directory and access, which all
+ * connections from that directory share.
  */
 public final class ClientEndpoints {
 

@@ -226,7 +226,7 @@ public final class ClientHandshake implements AutoCloseable {
 
   /**
    * Confirms the acceptance, and confirms it again whenever the server repeats it. From now on the
-   * server's silence counts.
+   * server's silence is counted.
    *
    * @param accepted the server's answer
    */

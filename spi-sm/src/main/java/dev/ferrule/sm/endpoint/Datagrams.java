@@ -19,7 +19,7 @@ final class Datagrams {
       Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
 
   /**
-   * A message with the memory that was passed with it, which is lost if this process had no
+   * A message with the memory that was passed with it. The memory is lost if this process had no
    * descriptor for it.
    */
   record Received(
@@ -65,9 +65,9 @@ final class Datagrams {
   /** Returns whether a handshake has taken ownership of the file. */
   private boolean handle(DatagramSocket.Datagram datagram) {
     Optional<HandshakeMessage> decoded = HandshakeMessage.decode(datagram.bytes());
-    // The sender's path is a path of its own file system, which may be mounted elsewhere here. The
-    // sender is an endpoint of the same directory, so the last two names identify it. A foreign
-    // process therefore cannot redirect replies to other files.
+    // The sender's path is valid in the sender's mount namespace; the directory may be mounted
+    // elsewhere here. The sender is an endpoint of the same directory, so the last two names
+    // identify it. A foreign process therefore cannot redirect replies to other files.
     Matcher matcher = datagram.from() == null ? null : PEER_SOCKET.matcher(datagram.from());
     if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
       return false;

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * control thread for all of them, its {@link EndpointLoop}. It is reference-counted: a listener and
  * each connection {@link #retain retain} it. The methods throw a {@link PosixException} if the
  * operating system reports an error.
+ *
+ * <p><b>Threads:</b> any thread may call.
  */
 public final class Endpoint {
 
@@ -40,9 +42,9 @@ public final class Endpoint {
   private static final System.Logger LOGGER = System.getLogger(Endpoint.class.getName());
 
   /**
-   * The last number of a connection, for all endpoints: the next endpoint may have the name of one
-   * that was closed, to which answers are still on their way. The first one is random, as the next
-   * process may have the PID of a dead one.
+   * The last number of a connection. All endpoints share it: the next endpoint may have the name of
+   * a closed one, to which answers are still in flight. The first number is random, because the
+   * next process may have the PID of a dead one.
    */
   private static final AtomicInteger LAST_NUMBER =
       new AtomicInteger(ThreadLocalRandom.current().nextInt(HandshakeMessage.MAX_ID));
@@ -227,7 +229,7 @@ public final class Endpoint {
     loop.links().add(id, link, peer, peerTimeout);
   }
 
-  /** Counts the silence of a connection's peer from now on, where the handshake has ended. */
+  /** Counts the silence of a connection's peer from now on; called when the handshake has ended. */
   void established(int id) {
     loop.links().established(id);
   }

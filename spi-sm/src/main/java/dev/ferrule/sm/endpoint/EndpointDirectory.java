@@ -22,18 +22,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * An endpoint's directory {@code PATH/PID/ID}, claimed exclusively by the lock file in it.
  *
- * <p>The lock is the claim. Among the directories that Ferrule has created for this user, the
- * process that holds the lock owns the directory and Ferrule's files in it. A process claims a
- * directory by trying to lock it. An endpoint whose process has died leaves its files but not its
- * lock, and is reclaimed; a live one never is, and neither is a directory that was not created by
- * Ferrule.
+ * <p>The lock is the claim: the process that holds it owns the directory and Ferrule's files in it.
+ * Only directories that Ferrule has created for this user can be claimed. A process that has died
+ * leaves its endpoint's files but not its lock, so the endpoint is reclaimed. A live endpoint is
+ * never reclaimed.
  */
 final class EndpointDirectory {
 
   private static final System.Logger LOGGER = System.getLogger(EndpointDirectory.class.getName());
   private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
 
-  /** Those of this process, to be removed when the JVM exits in an orderly way. */
+  /** The directories of this process, which an orderly exit of the JVM removes. */
   private static final class Claimed {
 
     static final Set<EndpointDirectory> ALL = ConcurrentHashMap.newKeySet();

@@ -46,10 +46,13 @@ final class EndpointLoop {
   private volatile boolean offersChanged;
   private final Object reading = new Object();
 
-  /** All that arrived before is handled; by System.nanoTime; guarded by {@link #reading}. */
+  /**
+   * All datagrams that arrived before this time are handled. By System.nanoTime; guarded by {@link
+   * #reading}.
+   */
   private long readUntil = System.nanoTime();
 
-  /** The thread closes the three when it ends. */
+  /** Creates the thread, which closes the socket, the FIFO and the poll when it ends. */
   EndpointLoop(Endpoint endpoint, DatagramSocket socket, Fifo.Reader fifo, EventPoll poll) {
     this.endpoint = endpoint;
     this.socket = socket;
@@ -95,10 +98,10 @@ final class EndpointLoop {
   }
 
   /**
-   * Waits until the datagrams that have arrived until now are handled. After this process was
-   * stopped for a time, that tells a client that has confirmed from one that has not. The
-   * endpoint's own thread does not wait, and no other one waits for more than a second: the
-   * endpoint's may be in a close callback that blocks.
+   * Waits until the datagrams that have arrived by now are handled. After this process was stopped
+   * for a time, this distinguishes clients that have confirmed from those that have not. The
+   * endpoint's own thread does not wait. Other threads wait for at most a second, because the
+   * endpoint's thread may be in a close callback that blocks.
    */
   void awaitDatagrams() throws InterruptedException {
     if (!isCurrentThread()) {
@@ -199,8 +202,7 @@ final class EndpointLoop {
   /** Repeats offers, or ends them; returns when the next call is due. */
   private long tickOffers() {
     long now = System.nanoTime();
-    guard.run(
-        () -> datagrams.read(MAX_QUEUED_DATAGRAMS)); // what arrived before it was too late counts
+    guard.run(() -> datagrams.read(MAX_QUEUED_DATAGRAMS)); // an ACK that arrived in time counts
     Acceptor current = endpoint.acceptor();
     long next = current == null ? NEVER : current.repeatOffers(now, guard);
     synchronized (reading) {

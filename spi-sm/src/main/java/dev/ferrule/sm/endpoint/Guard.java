@@ -3,7 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 /**
  * Runs the actions of an endpoint's thread. All connections of the endpoint depend on the thread,
- * so no failure of one of them may end it.
+ * so the failure of one of them must not end it.
  */
 class Guard {
 

@@ -10,8 +10,8 @@ import java.util.Optional;
 /**
  * A handshake message: 8 bytes, followed by the payload. As one little-endian number, from the
  * least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
- * connection's number at the client's endpoint, 20 bits its number at the server's. Type and
- * version, which is the sender's, have the same place in every version.
+ * connection's number at the client's endpoint, 20 bits its number at the server's. The version is
+ * the sender's. Type and version have the same place in every version.
  *
  * @param clientId the connection's number at the client's endpoint, chosen by the client
  * @param serverId the connection's number at the server's endpoint, chosen by the server; 0 before
@@ -49,7 +49,7 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     CANCEL,
     /** Server: does not listen, or cannot use the client's files. */
     REFUSE,
-    /** Server: speaks another version, which is this message's. */
+    /** Server: speaks another version, that of this message. */
     VERSION_MISMATCH,
     /** Server: lacks a resource for another connection. */
     NO_ROOM

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-/** A connection, as the endpoint's thread calls it at events. None of these methods may block. */
+/** A connection's handlers of events. The endpoint's thread calls them; none of them may block. */
 public interface Link {
 
-  /** Called when the peer has, or may have, written while a thread of this side slept. */
+  /** Called when the peer has written, or may have, while a thread of this side slept. */
   void onWakeup();
 
   /** Called when the peer announces that it has closed; shared memory says whether it has. */
   void onPeerClosed();
 
-  /** Called when the peer's FIFO has no reader any more: the peer has closed, or has died. */
+  /** Called when the peer's FIFO has lost its reader: the peer has closed, or has died. */
   void onPeerGone();
 
   /**

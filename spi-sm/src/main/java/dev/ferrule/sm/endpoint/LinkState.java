@@ -57,7 +57,7 @@ final class LinkState {
     }
   }
 
-  /** Handles the end of the peer's FIFO, which has no reader any more. */
+  /** Handles the end of the peer's FIFO, which has lost its reader. */
   void endOfPeer(EventPoll poll) {
     gone = true;
     unwatch(poll);
@@ -78,7 +78,7 @@ final class LinkState {
     lastHeard = now;
   }
 
-  /** Returns how often {@link #tick} must be called; or NEVER. */
+  /** Returns the interval at which {@link #tick} must be called; or NEVER. */
   long interval() {
     return timeoutNanos == 0
         ? EndpointLoop.NEVER
@@ -90,8 +90,8 @@ final class LinkState {
       return;
     }
     if (!counts || now - lastTick > 2 * interval()) {
-      // the peer may not serve the connection yet; or this process was stopped itself, and has not
-      // read any answers meanwhile
+      // the peer may not serve the connection yet; or this process was stopped itself, and read no
+      // answers during that time
       lastHeard = now;
       counts = established;
     }

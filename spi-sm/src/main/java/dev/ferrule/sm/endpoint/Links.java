@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The connections of an endpoint, as its thread serves them: it handles the headers from their
- * peers, serves fragments, sends keepalives, and notices that a peer's process has ended.
+ * Serves the connections of an endpoint: handles the headers from their peers, serves fragments,
+ * sends keepalives, and detects that a peer's process has ended.
  *
  * <p><b>Threads:</b> any thread may call {@link #add}, {@link #has}, {@link #established}, {@link
- * #remove} and {@link #onFullFifo}; the other methods belong to the endpoint's.
+ * #remove} and {@link #onFullFifo}; the other methods are confined to the endpoint's thread.
  */
 final class Links {
 
@@ -81,7 +81,7 @@ final class Links {
     poll.wake();
   }
 
-  /** Marks all work as due: some of it may have been taken and not done. Allocates nothing. */
+  /** Marks all work as due: some of it may have been dequeued but not done. Allocates nothing. */
   void repeatAll() {
     owing = true;
     inDoubt = true;
@@ -113,7 +113,7 @@ final class Links {
     }
   }
 
-  /** Does what is due, beside the events. */
+  /** Does the work that is due without an event. */
   void work() {
     if (owing) {
       owing = false;
@@ -173,7 +173,7 @@ final class Links {
     state.heard(now);
     int type = FifoHeader.type(header);
     if (type != FifoHeader.RMA || !state.link().hasFragments()) {
-      // For any type: a superfluous check is cheap, except for one for each fragment.
+      // For any type, because a superfluous check is cheap; but not for each fragment.
       state.link().onWakeup();
     }
     switch (type) {

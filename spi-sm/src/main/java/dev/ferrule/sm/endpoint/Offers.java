@@ -8,10 +8,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections that an {@link Acceptor} has offered to waiting clients: which client is the next
- * one, how many there are at a time, and which of them is withdrawn for another client. A client
- * that does not confirm therefore delays no other client. Not thread-safe: the acceptor's lock
- * guards it and the clients that wait.
+ * The connections that an {@link Acceptor} has offered to waiting clients. Selects the next client,
+ * limits the number of offers, and selects the offer to withdraw for another client. A client that
+ * does not confirm therefore delays no other client. Not thread-safe: the acceptor's lock guards it
+ * and the clients that wait.
  */
 final class Offers implements WaitingClients.Unconfirmed {
 
@@ -27,7 +27,7 @@ final class Offers implements WaitingClients.Unconfirmed {
   /** Another client is accepted in place of one that has not confirmed within this time. */
   static final long WITHDRAW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** An offer that is not confirmed, since it was made, or since ACCEPT was sent. */
+  /** An unconfirmed offer, with the time when it was made, or when ACCEPT was sent. */
   private record Offer(long since, boolean isSent) {}
 
   private final WaitingClients<ServerHandshake> waiting;
@@ -62,7 +62,7 @@ final class Offers implements WaitingClients.Unconfirmed {
     return count;
   }
 
-  /** Registers a thread that accepts, or ends that. */
+  /** Adds a number of accepting threads, which is negative to remove them. */
   void addAccepting(int threads) {
     accepting += threads;
   }
@@ -97,12 +97,12 @@ final class Offers implements WaitingClients.Unconfirmed {
     return offered.containsKey(handshake);
   }
 
-  /** Counts an offer's time from now, which excludes that spent creating the connection. */
+  /** Counts an offer's time from now, which excludes the time spent creating the connection. */
   void sent(ServerHandshake handshake) {
     offered.replace(handshake, new Offer(System.nanoTime(), true));
   }
 
-  /** Has a client that has confirmed returned again; returns false if it was not offered. */
+  /** Queues a client that has confirmed for {@link #next}; returns false if it had no offer. */
   boolean confirm(ServerHandshake handshake) {
     return remove(handshake) && confirmed.add(handshake);
   }
@@ -132,10 +132,11 @@ final class Offers implements WaitingClients.Unconfirmed {
   }
 
   /**
-   * Returns the client to withdraw when all places are taken by unconfirmed clients: the one that
-   * is overdue for the longest time of the user, and of its endpoint, with the most places. Those
-   * with no more than one place more than the waiting client's user and endpoint keep theirs
-   * longer.
+   * Returns the client to withdraw when unconfirmed clients take all places; null if none is
+   * overdue. Of the overdue clients, it is the oldest one of the user with the most places, and of
+   * that user's endpoint with the most. A client is overdue sooner if its user has at least two
+   * places more than the waiting client's user or, for the same user, its endpoint at least two
+   * more than the waiting client's endpoint.
    */
   @Nullable ServerHandshake tooLate(long now) {
     ServerHandshake next = waiting.next(this);

@@ -41,8 +41,8 @@ public final class Peer implements AutoCloseable {
   /**
    * Wakes a sleeping peer.
    *
-   * @return whether the header was written; if not, it will be when its FIFO has room, or the peer
-   *     is gone
+   * @return whether the header was written; if not, it is written when its FIFO has room, or the
+   *     peer is gone
    */
   public boolean wake() {
     return write(FifoHeader.WAKEUP);

@@ -309,14 +309,14 @@ public final class ServerHandshake implements WaitingClients.Request {
     return state != State.OFFERED;
   }
 
-  /** The caller holds the lock. */
+  /** Marks the handshake as failed; returns true. The caller holds the lock. */
   private boolean failed(Failure how) {
     state = State.FAILED;
     failure = how;
     return true;
   }
 
-  /** Runs once, without the lock. */
+  /** Reports the result of the handshake. Runs once, without the lock. */
   private void resolve() {
     boolean isConfirmed;
     int id;

@@ -25,7 +25,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** The URI scheme. */
   public static final String SCHEME = "sm";
 
-  /** A process id, as a directory name: without leading zeros, or two names would have one id. */
+  /** A process id, as a directory name. No leading zeros, so that each id has a single name. */
   static final Pattern PID = Pattern.compile("[1-9]\\d{0,8}");
 
   /** An endpoint's number, as a directory name. */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The waiting connection requests of a listener. Each client endpoint has a first-in, first-out
  * queue. Users are served in turns, and so are the endpoints of a user. An endpoint with many
- * requests therefore delays its own, and a user with many endpoints those of that user. Not
- * thread-safe.
+ * requests therefore delays only its own requests, and a user with many endpoints only that user's.
+ * Not thread-safe.
  *
  * @param <R> the type of the requests
  */
@@ -105,10 +105,11 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   /**
-   * Removes the latest request of the endpoint with the most, if a request of another endpoint is
-   * to take its place: one of a user that has at least two more requests than the other's user; or
-   * else, of the same user and of an endpoint that has at least two more. Returns it, which its
-   * client retransmits; null if there is none.
+   * Removes a request to make room for one of the given client: the latest request of the endpoint
+   * with the most requests. That endpoint belongs to the user with the most requests, if that user
+   * has at least two more than the client's user. Otherwise it belongs to the client's user, and
+   * has at least two requests more than the client. Returns the removed request, which its client
+   * retransmits; null if there is none.
    */
   @Nullable R displace(SmAddress client, int user) {
     ArrayDeque<R> longest = displaceable(client, user);

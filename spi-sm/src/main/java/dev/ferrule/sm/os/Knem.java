@@ -32,7 +32,7 @@ public interface Knem {
   void destroyRegion(long cookie);
 
   /**
-   * Copies. Allocates nothing. The memory of this process cannot be freed meanwhile.
+   * Copies. Allocates nothing. The memory of this process cannot be freed during the call.
    *
    * @param cookie another process's region
    * @param offset the offset in it, in bytes

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The KNEM driver ({@code /dev/knem}), which copies between processes by cookies instead of
- * addresses. Few kernels have it; where it is missing, that costs one failed open.
+ * addresses. Few kernels have it; without it, the only cost is one failed open.
  *
  * <p>A region lives as long as the descriptor by which it was created, so this process has one. Any
  * thread may call.
@@ -65,7 +65,7 @@ public final class KnemDevice implements Knem {
     this.fd = fd;
   }
 
-  /** {@return the driver of this machine; null if there is none, or of another version} */
+  /** {@return the driver of this machine; null if there is none, or if it has another version} */
   public static @Nullable KnemDevice instance() {
     return Opened.INSTANCE;
   }

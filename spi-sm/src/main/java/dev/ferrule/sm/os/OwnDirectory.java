@@ -17,10 +17,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Directories created by Ferrule. Only their owner may enter them, or also their group ({@link
- * Access}), and they carry a mark. Ferrule deletes files only in a directory that has the mark and
- * belongs to this user. It never empties, removes or reclaims any other directory. The methods
- * throw a {@link PosixException} if the operating system reports an error.
+ * Directories created by Ferrule. Their owner may enter them, and with {@link Access#GROUP} their
+ * group. They carry a mark. Ferrule deletes files only in a directory that has the mark and belongs
+ * to this user. It never empties, removes or reclaims any other directory. The methods throw a
+ * {@link PosixException} if the operating system reports an error.
  */
 public final class OwnDirectory {
 
@@ -41,7 +41,7 @@ public final class OwnDirectory {
   private static final int FILE_MODE = 0600;
 
   /**
-   * Inherited by a directory from a parent that has it, in addition to the mode of its creation.
+   * A new directory inherits this bit from its parent, in addition to the mode it is created with.
    */
   private static final int SETGID = 02000;
 
@@ -116,8 +116,9 @@ public final class OwnDirectory {
   }
 
   /**
-   * Lets the group create directories in one of this user's. It loses the mark, as users create
-   * such directories, too; it is therefore not removed when it is empty.
+   * Permits the group to create directories in one of this user's. The directory loses the mark,
+   * because users create directories of this mode, too; it is therefore not removed when it is
+   * empty.
    *
    * @param path a directory created by {@link #create}
    */
@@ -128,7 +129,7 @@ public final class OwnDirectory {
   /**
    * Lets the group use a file if it may enter the file's directory. The mode of a file's creation
    * does not suffice, because the umask is applied to it. The mode is set on the open file, and
-   * only if this user owns it and it has a single link, because others may have replaced it.
+   * only if this user owns it and it has a single link, because another user may have replaced it.
    *
    * @param fd the file, open in any mode
    * @param file its name
@@ -185,7 +186,7 @@ public final class OwnDirectory {
   /**
    * Returns the user that created a directory by {@link #create}.
    *
-   * @param path the directory; a symbolic link is none
+   * @param path the directory; a symbolic link is not followed
    * @return the user id; empty if Ferrule did not create it, or it does not exist
    */
   public static Optional<Integer> owner(Path path) {
@@ -205,7 +206,7 @@ public final class OwnDirectory {
   /**
    * {@return whether this user created a directory by {@link #create}}
    *
-   * @param path the directory; a symbolic link is none
+   * @param path the directory; a symbolic link is not followed
    */
   public static boolean isOwn(Path path) {
     return owner(path).filter(uid -> uid == Posix.geteuid()).isPresent();

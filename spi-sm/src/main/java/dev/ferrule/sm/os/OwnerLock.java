@@ -38,7 +38,7 @@ public final class OwnerLock implements AutoCloseable {
    * Acquires the lock if it is free. Creates the file if it does not exist.
    *
    * @param path the lock file
-   * @return the lock, or null if a live owner holds it, or the file was removed meanwhile
+   * @return the lock, or null if a live owner holds it, or the file was removed concurrently
    * @throws PosixException if the file cannot be created or opened; ENOENT if its directory does
    *     not exist
    */
@@ -110,7 +110,8 @@ public final class OwnerLock implements AutoCloseable {
     if (closed) {
       return;
     }
-    // the same file, whatever its path names meanwhile; opened anew, which starts at its beginning
+    // the same file, even if the path names another one by now; a new descriptor writes from its
+    // start
     int writer = Posix.open("/proc/self/fd/" + fd, Posix.O_WRONLY, 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -132,8 +133,8 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Releases the lock. The file stays; a caller that removes it does so before. Closing twice has
-   * no effect.
+   * Releases the lock. The file stays; a caller that removes the file does so before it releases
+   * the lock. Closing twice has no effect.
    */
   @Override
   public synchronized void close() {

@@ -8,14 +8,14 @@ import dev.ferrule.posix.PosixException;
 import java.nio.file.Path;
 
 /**
- * Opens files that another process has put below PATH. A process that may connect may be hostile,
- * and can put anything into an endpoint of its own: links to files that this user may write and it
- * may not, or a link in place of a directory.
+ * Opens files that another process has put below PATH. A process that may connect may be hostile.
+ * It can put anything into its own endpoint: links to files that this user may write and that
+ * process may not, or a link in place of a directory.
  *
  * <p>The path is therefore opened name by name, none of which may be a symbolic link. The
- * directories and the file must have the same owner, the endpoint's user, which can then contribute
- * only its own files. PATH itself may have any owner, and lie behind links. The number of links of
- * the file must not matter: a user that may write it could create another one elsewhere.
+ * directories and the file must have the same owner, the endpoint's user; that user can then
+ * contribute only its own files. PATH itself may have any owner, and lie behind links. The file's
+ * link count is ignored: a user that may write the file could create another link to it elsewhere.
  *
  * <p>openat2(2), which would take one call, is not used: kernels before 5.6 lack it, sandboxes
  * refuse it, and the owners of the directories would have to be checked all the same.
@@ -31,7 +31,7 @@ public final class PeerFile {
    * Opens a file.
    *
    * @param path the file
-   * @param names how many of the path's last names are below PATH
+   * @param names the number of the path's last names that are below PATH
    * @param type its expected type, see {@link FileStatus}
    * @param flags as for open(2)
    * @return its descriptor

@@ -2,7 +2,7 @@
 package dev.ferrule.sm.ring;
 
 /**
- * Thrown when shared memory contains an invalid value written by the peer. No part of it has been
+ * Thrown when shared memory contains an invalid value written by the peer. The value has not been
  * used.
  */
 public final class CorruptRingException extends RuntimeException {

@@ -2,9 +2,9 @@
 package dev.ferrule.sm.ring;
 
 /**
- * The word by which a receiver protects the payload of a record that it has consumed, and that its
- * program still holds. From the least significant bit: 32 bits size of the record, header included;
- * 32 bits offset of the record among the records. 0 if no record is held.
+ * The word by which a receiver protects the payload of a consumed record that its program still
+ * holds. From the least significant bit: 32 bits size of the record, including the header; 32 bits
+ * offset of the record among the records. 0 if no record is held.
  */
 final class HeldRecord {
 

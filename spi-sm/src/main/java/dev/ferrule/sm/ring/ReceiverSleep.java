@@ -11,14 +11,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * The sleep of a receiver until there is a message, by the flag in the connection's first ring: one
- * for all of its lanes. See {@link SleepFlag} on the barriers.
+ * Puts a receiver to sleep until there is a message. The flag in the connection's first ring
+ * announces the sleep to the senders of all lanes. See {@link SleepFlag} on the barriers.
  *
  * <p>Not thread-safe, except {@link #isArmed} and {@link #end}.
  */
 public final class ReceiverSleep {
 
-  /** A receiver that takes so many messages without a sleep needs no fences of the senders. */
+  /** After this many messages without a sleep, the receiver no longer requests fences. */
   private static final int MESSAGES_WITHOUT_SLEEP = 4096;
 
   private static final int MAX_NUMBER = Integer.MAX_VALUE - 3;
@@ -29,7 +29,7 @@ public final class ReceiverSleep {
   private int number; // the flag's last value
   private int armed; // the value of the last arm, with the kind of sleep
   private boolean requestsFences; // whether the senders must run fences
-  private boolean reliesOnFences; // whether they are certain to do so
+  private boolean reliesOnFences; // whether the senders are certain to run them
   private boolean isSure; // whether the senders are certain to see the last arm
   private int messages; // since the last sleep
 
@@ -69,7 +69,7 @@ public final class ReceiverSleep {
     RingSteps.reached(RingStep.SLEEP_ANNOUNCED);
   }
 
-  /** As {@link #arm}, but without the barrier, of which one for many connections suffices. */
+  /** As {@link #arm}, but without the barrier: one suffices for many connections. */
   public void armWithoutBarrier() {
     RingSteps.reached(RingStep.SLEEP_BEGINS);
     INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextNumber());
@@ -85,8 +85,8 @@ public final class ReceiverSleep {
   }
 
   /**
-   * Returns another even number each time, positive, so that the wake-up of one sleep does not end
-   * the next.
+   * Returns a different positive even number each time, so that the wake-up of one sleep does not
+   * end the next.
    */
   private int nextNumber() {
     number = number >= MAX_NUMBER ? 2 : number + 2;
@@ -102,16 +102,16 @@ public final class ReceiverSleep {
   }
 
   /**
-   * Called when an {@link #arm} of which this side is not sure has been in force for the delay of
-   * the second check: what senders published without a look at it is visible by now, so that later
-   * sleeps may rely on their fences.
+   * Called when an {@link #arm} that is not {@linkplain #isSure sure} has been in force for the
+   * delay of the second check. All that senders published without checking the flag is visible by
+   * now, so later sleeps may rely on the senders' fences.
    */
   public void onDelayPassed() {
     reliesOnFences = true;
   }
 
   /**
-   * Counts messages that were received, without a sleep since the last call.
+   * Counts messages that were received without a sleep since the last call.
    *
    * @param count the number of messages
    */

@@ -3,11 +3,11 @@ package dev.ferrule.sm.ring;
 
 /**
  * The 8-byte header of a record, published by one store. From the least significant bit: 4 bits
- * type; of an inline message or padding, 28 bits length; of a message in payload lines, 4 bits that
- * are 0, 24 bits first line, 32 bits length. All other bits are 0.
+ * type; then, for an inline message or padding, 28 bits length; for a message in payload lines, 4
+ * zero bits, 24 bits first line, 32 bits length. All other bits are 0.
  *
- * <p>A header of 0 is no record. The sender stores one behind the last record before it publishes
- * records, so the receiver never reads older bytes as a header.
+ * <p>A header of 0 marks the end of the records. The sender stores it behind the last record before
+ * it publishes records, so the receiver never reads stale bytes as a header.
  */
 final class RecordHeader {
 

@@ -10,17 +10,18 @@ import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The part of {@link RingConsumer} that has the receiver's position among the records, and reads
- * them: {@link #next} finds and describes the next message, {@link #advance} consumes its record,
- * and {@link #pollInline} does both for many inline messages.
+ * The part of {@link RingConsumer} that keeps the receiver's position and reads the records: {@link
+ * #next} finds and describes the next message, {@link #advance} consumes its record, and {@link
+ * #pollInline} does both for many inline messages.
  *
  * <p>Every value written by the sender is read once and checked before it is used. Not thread-safe.
  */
 class RecordReader {
 
   /**
-   * A poll of so many messages is treated as part of a stream, in which no reply waits for it. At
-   * most the number that a listener's receiver takes from a connection at a time.
+   * The number of messages from which a poll counts as part of a stream, in which the sender does
+   * not await replies. At most the number that a listener's receiver polls from a connection at a
+   * time.
    */
   private static final int MANY = 8;
 
@@ -52,7 +53,7 @@ class RecordReader {
     this.layout = layout;
     this.ring = RawMemory.address(ring);
     this.buffer = RawMemory.address(buffer);
-    // what the program gets to see
+    // the program's view
     this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity()).asReadOnly();
     this.bufferView = buffer.asReadOnly();
     this.records = this.ring + layout.recordsOffset();
@@ -109,7 +110,7 @@ class RecordReader {
     found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
   }
 
-  /** Returns whether the record of an inline message may have such a length at an offset. */
+  /** Returns whether an inline message of a length fits in a record at an offset. */
   private boolean isInline(long offset, long length) {
     return length <= inlineMax && offset + HEADER + length <= capacity;
   }
@@ -164,9 +165,9 @@ class RecordReader {
   }
 
   /**
-   * Passes inline messages to a handler, one after the other, until another record follows, there
-   * is none, or an eighth of the ring is consumed, which is then to be {@linkplain
-   * RingConsumer#acknowledge acknowledged}.
+   * Passes inline messages to a handler, one after the other. Stops at the limit, at a record of
+   * another type or none, or when an eighth of the ring is consumed. The caller {@linkplain
+   * RingConsumer#acknowledge acknowledges} the records afterwards.
    *
    * @return the number of messages passed
    * @throws CorruptRingException if a record is not valid
@@ -220,10 +221,10 @@ class RecordReader {
   }
 
   /**
-   * Clears consumed records, so that their cache lines are modified in this processor's cache. The
-   * sender's processor then fetches the next lines ahead of its stores; lines that both have read
-   * it can only take over one by one, by the store itself. Where one message at a time goes back
-   * and forth, a line that has to be fetched takes longer.
+   * Clears consumed records, so that their cache lines are in the modified state in this
+   * processor's cache. The sender's processor then prefetches lines ahead of its stores; it
+   * acquires lines in the shared state only one by one, at each store. Where one message at a time
+   * goes back and forth, clearing costs time: fetching a modified line takes longer.
    */
   private void clear(long offset, long size) {
     long first = Math.min(size, capacity - offset);

@@ -9,11 +9,11 @@ import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The part of {@link RingProducer} that has the sender's position among the records, and makes all
- * stores there. A record takes three steps: {@link #reserveRecord} reserves room; one of the {@code
- * stage} methods writes the record; {@link #publishRecords} makes all staged records visible to the
- * receiver, by one store of the first header. {@link #tryWrite} does all three for an inline
- * message in the common case.
+ * The part of {@link RingProducer} that keeps the sender's position and stores the records. A
+ * record takes three steps: {@link #reserveRecord} reserves room; one of the {@code stage} methods
+ * writes the record; {@link #publishRecords} makes all staged records visible to the receiver, by
+ * one store of the first header. {@link #tryWrite} does all three for an inline message in the
+ * common case.
  *
  * <p>Positions count bytes of records, from 0 without wrapping. A header of 0 is stored behind the
  * last staged record before the first one is published, so the receiver finds either the next
@@ -40,10 +40,10 @@ class RecordWriter {
   private long tail; // position of the next record
   private long limit; // the next record and all reserved ones fit if they end here
   private long directLimit; // as limit, for tryWrite: 0 if something is reserved, claimed or staged
-  private long reserved; // bytes of records that are reserved and not staged, less the claimed one
+  private long reserved; // bytes of reserved, unstaged records, without the claimed one
   private long longest; // at least the size of the longest of these
-  private long consumed; // what the receiver last said
-  private long held; // a HeldRecord: what the receiver last said
+  private long consumed; // the receiver's count, as last read
+  private long held; // the receiver's HeldRecord, as last read
 
   private int markedSize; // distance behind the tail of a header of 0 stored ahead of time; or 0
 
@@ -100,14 +100,15 @@ class RecordWriter {
     return true;
   }
 
-  /** Returns the limit, as if a region claimed at the tail were no barrier: it is pledged twice. */
+  /** Returns the limit. A region claimed at the tail is no barrier here, as it is pledged twice. */
   private long contiguous() {
     return claimed == (tail & mask) ? limitBefore : limit;
   }
 
   /**
    * Returns how many bytes are reserved or claimed. The claimed record counts twice: if another
-   * message is staged first, padding covers it, and it is copied behind.
+   * message is staged first, padding covers the claimed place, and the claimed message is copied
+   * behind that message.
    */
   private long pledged() {
     return reserved + 2L * claimedSize;
@@ -132,15 +133,15 @@ class RecordWriter {
     return result;
   }
 
-  /** Whether a record and all that is reserved fit between two barriers. */
+  /** Returns whether a record and all that is reserved fit between two barriers. */
   private boolean fitsInOneGap(int size) {
     long needed = pledged() + size;
     return placeFor(needed) + needed + HEADER <= roomEnd();
   }
 
   /**
-   * Whether a record and all that is reserved fit in any order, each where there is room for it. At
-   * each barrier the space for a record that is nearly as long as the longest may be lost.
+   * Returns whether a record and all that is reserved fit in any order, each where there is room
+   * for it. Each barrier may waste nearly the size of the longest record.
    */
   private boolean fitsOneByOne(int size) {
     long lost = Math.max(Math.max(longest, claimedSize), size) - HEADER;
@@ -154,7 +155,7 @@ class RecordWriter {
     return needed <= roomEnd();
   }
 
-  /** The position behind the room that the receiver has given back. */
+  /** Returns the position behind the room that the receiver has given back. */
   private long roomEnd() {
     return consumed + layout.capacity();
   }
@@ -187,12 +188,14 @@ class RecordWriter {
     held = word;
   }
 
-  /** Returns where the next record and the reserved ones must end if they are contiguous. */
+  /**
+   * Returns the position at which the next record and the reserved ones must end, if contiguous.
+   */
   private long limit() {
     return Math.min(roomEnd() - HEADER, barrier(tail));
   }
 
-  /** Returns the position of the next barrier, at or behind a position. */
+  /** Returns the position of the next barrier at or after a position. */
   private long barrier(long position) {
     long result = (position | mask) + 1; // the end of the ring
     if (held != HeldRecord.NONE) {
@@ -213,12 +216,14 @@ class RecordWriter {
     return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
   }
 
-  /** Returns the first position that has an offset among the records. */
+  /**
+   * Returns the first position, at or after the given one, that has an offset among the records.
+   */
   private long next(long offset, long position) {
     return position + (offset - position & mask);
   }
 
-  /** Returns the first position, from the tail on, with so many contiguous bytes. */
+  /** Returns the first position at or after the tail at which {@code size} bytes are contiguous. */
   private long placeFor(long size) {
     long position = tail;
     while (position + size > barrier(position) && position < roomEnd()) {
@@ -228,7 +233,7 @@ class RecordWriter {
     return position;
   }
 
-  /** Moves the tail to where a record of a size fits. The receiver skips the bytes between. */
+  /** Moves the tail to where a record of a size fits, and stages padding for the bytes between. */
   private void moveTo(int size) {
     long position = tail;
     while (position + size > barrier(position)) {
@@ -257,9 +262,10 @@ class RecordWriter {
   }
 
   /**
-   * Claims room at the tail for an inline message that the program writes in place; for one region
-   * at a time, while nothing is reserved, and where there is room for it twice. The region is to be
-   * staged by {@link #stageClaim} or given back by {@link #abortClaim}.
+   * Claims room at the tail for an inline message that the program writes in place. Fails if a
+   * region is already claimed, if anything is reserved, or if there is no room for two such
+   * records. The caller stages the region by {@link #stageClaim} or gives it back by {@link
+   * #abortClaim}.
    *
    * @return its offset in {@link RingProducer#records}; or NOWHERE
    * @throws CorruptRingException if the receiver's side of the ring is not valid
@@ -310,12 +316,12 @@ class RecordWriter {
   public final void abortClaim() {
     claimed = NOWHERE;
     claimedSize = 0;
-    limit = limitBefore; // a barrier that is there since lies behind it
+    limit = limitBefore; // a barrier added meanwhile lies behind it
   }
 
   /**
-   * Stages a reserved inline message. The copy comes first: it fails if the program's memory was
-   * freed, and then nothing is staged.
+   * Stages a reserved inline message. The copy precedes all changes: if it fails because the
+   * program's memory was freed, nothing is staged.
    */
   public final void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     stage(source, offset, length);
@@ -399,7 +405,7 @@ class RecordWriter {
 
   /**
    * Makes all staged records visible to the receiver. The caller must call {@link #markAhead}
-   * afterwards. After a single message, another of its size may follow.
+   * afterwards. After a single message, it assumes that the next one has the same size.
    */
   final void publishRecords() {
     if (first != NOWHERE) {
@@ -442,9 +448,9 @@ class RecordWriter {
   }
 
   /**
-   * Stores the header of 0 behind the next record ahead of time, assuming that it is as long as the
-   * last one. The cache line must be fetched from the receiver's cache, and the next record does
-   * not have to wait for it.
+   * Stores the header of 0 behind the next record ahead of time, assuming that the next record is
+   * as long as the last one. The store fetches its cache line from the receiver's cache; the next
+   * record does not have to wait for that.
    */
   void markAhead() {
     if (markedSize != 0) {

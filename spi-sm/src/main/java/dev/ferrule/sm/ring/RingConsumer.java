@@ -12,7 +12,14 @@ import java.lang.foreign.MemorySegment;
  * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
  * #advance} consumes its record; {@link #acknowledge} gives the room of consumed records back to
  * the sender, {@link #release} that of payload lines. The superclass reads the records; this class
- * handles what is given back, and wake-ups. Not thread-safe.
+ * gives room back and handles wake-ups.
+ *
+ * <p>Memory ordering: {@link #next} loads a header with acquire semantics, which pairs with the
+ * release store of {@link RingProducer#publish}. {@link #acknowledge}, {@link #endHold} and {@link
+ * #release} store with release semantics, so all earlier reads of a message precede the reuse of
+ * its room.
+ *
+ * <p>Not thread-safe.
  */
 public final class RingConsumer extends RecordReader {
 
@@ -65,7 +72,7 @@ public final class RingConsumer extends RecordReader {
 
   /**
    * Ends the hold, and gives the room of the record back to the sender. If later records have been
-   * acknowledged meanwhile, the sender may only be waiting for the held one.
+   * acknowledged meanwhile, the sender may be waiting for the held one alone.
    *
    * @return whether the sender sleeps and must be woken
    */

@@ -25,7 +25,7 @@ import java.util.Optional;
  * <p>Fields written by different sides are at least two cache lines apart, as processors prefetch
  * lines in pairs. Integers are in the machine's byte order: both sides are on one machine.
  *
- * @param ringShift the binary logarithm of the bytes that the records have
+ * @param ringShift the binary logarithm of the size of the records in bytes
  * @param lines the number of payload lines
  * @param maxMessage the longest message, in bytes
  */
@@ -100,7 +100,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   static final long HELD = 512 + 8;
 
   /**
-   * Offset in the ring: not 0 while the receiver sleeps until there is a message, with another
+   * Offset in the ring: not 0 while the receiver sleeps until there is a message, with a different
    * value for each sleep; 4 bytes.
    */
   static final long RECEIVER_ASLEEP = 768;
@@ -108,7 +108,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /**
    * Offset in the ring: not 0 if a sleeping receiver relies on a full fence of the sender between
    * its store of a record and its load of {@link #RECEIVER_ASLEEP}; 4 bytes, which the sender loads
-   * together with that.
+   * together with that word.
    */
   static final long SENDER_FENCES = RECEIVER_ASLEEP + 4;
 
@@ -179,7 +179,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
 
   /**
    * Returns the number of entries of the release ring, a power of two: the maximum number of
-   * messages in lines whose lines have not come back to the sender.
+   * messages in payload lines that the receiver has not released.
    */
   int releases() {
     return Math.max(MIN_RELEASES, capacity() / RECORDS_FOR_RELEASE);
@@ -284,7 +284,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
    * Describes what is wrong with a descriptor.
    *
    * @param ring as for {@link #readDescriptor}, which has returned nothing
-   * @return the flaw, which follows "its memory"
+   * @return the flaw, a predicate for the subject "its memory"
    */
   public static String flaw(MemorySegment ring) {
     if ((long) LONG.getAcquire(ring, DESCRIPTOR_MAGIC) == MAGIC

@@ -19,6 +19,11 @@ import java.util.function.LongSupplier;
  * #reserve} reserves room for its record, and payload lines if it is not inline; one of the {@code
  * stage} methods writes the record; {@link #publish} makes all staged messages visible to the
  * receiver. The superclass stores the records; this class handles payload lines and wake-ups.
+ *
+ * <p>Memory ordering: {@link #publish} stores the first staged header with release semantics. The
+ * receiver's acquire load of that header makes the records and their payload lines visible. Room is
+ * reused after an acquire load of what {@link RingConsumer#acknowledge}, {@link
+ * RingConsumer#endHold} or {@link RingConsumer#release} has stored.
  */
 public final class RingProducer extends RecordWriter {
 
@@ -28,10 +33,14 @@ public final class RingProducer extends RecordWriter {
   /** Returned by {@link #reserve} for an inline message: no line. */
   public static final int INLINE = -1;
 
-  /** Returned by {@link #trySend} if it has not sent the message. No sleeper has this flag. */
+  /**
+   * Returned by {@link #trySend} if it has not sent the message. No sleeping receiver's flag has
+   * this value.
+   */
   public static final int NOT_SENT = -1;
 
-  // The lines used first. While little is in flight, they all stay in the second-level cache.
+  // The lines used first. While few messages are in flight, these lines stay in the second-level
+  // cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
   // A second-level cache of 2 MiB holds the source of such a message and one destination, but not
@@ -43,7 +52,7 @@ public final class RingProducer extends RecordWriter {
 
   private static final int MAX_RELEASE_DELAY = 64;
 
-  /** Without {@link SleepFlag#ON_FLAG}: the endpoint's thread wakes the sender, always. */
+  /** Without {@link SleepFlag#ON_FLAG}: a sender is always woken by the endpoint's thread. */
   private static final int SENDER_SLEEPS = 2;
 
   private final long flagRing; // the address of the ring with the flag of the receiver
@@ -121,7 +130,7 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
-   * Reserves room for a message, which is to be staged or given back by {@link #unreserve}.
+   * Reserves room for a message. The caller stages the message or calls {@link #unreserve}.
    *
    * @param length the message's length, 0 to the layout's maximum
    * @return the message's first payload line; or INLINE, or FULL
@@ -294,9 +303,9 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
-   * Wakes the receiving thread that sleeps on its flag. The flag is changed before that, so that a
-   * receiver which is only about to sleep by its number does not; and not to 0, so that other
-   * senders wake the receiver if this thread stops before it has.
+   * Wakes the receiving thread that sleeps on its flag. The flag is changed first, so that a
+   * receiver that is about to sleep does not. The new value is not 0: if this thread stops before
+   * the wake-up, other senders still wake the receiver.
    *
    * @param flag the flag's value, possibly changed by another sender
    */
@@ -339,7 +348,7 @@ public final class RingProducer extends RecordWriter {
   }
 
   /**
-   * Notifies the receiver that this is a sender's lane, from now on.
+   * Notifies the receiver that a sender uses a lane from now on.
    *
    * @param lane the lane's number, from 0
    */

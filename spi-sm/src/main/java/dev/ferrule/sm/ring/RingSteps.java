@@ -2,8 +2,8 @@
 package dev.ferrule.sm.ring;
 
 /**
- * Where tests stop a thread at a {@link RingStep}: their class path begins with another class of
- * this name.
+ * The hook by which tests stop a thread at a {@link RingStep}: the tests' class path begins with
+ * another class of this name.
  */
 final class RingSteps {
 

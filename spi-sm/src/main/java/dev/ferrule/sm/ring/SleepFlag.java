@@ -10,16 +10,16 @@ import dev.ferrule.posix.RawMemory;
 import java.lang.invoke.VarHandle;
 
 /**
- * The flag by which one side announces that it sleeps, and which the other checks after it has
- * published something.
+ * The flag by which one side announces that it sleeps. The other side checks it after each
+ * publication.
  *
  * <p>It is a Dekker-style store–load handshake: the sleeper stores the flag and then loads the
  * ring, the waker stores to the ring and then loads the flag. Each store must be ordered before the
- * load behind it, or both may miss each other and the sleeper sleeps forever. That takes a
- * store-load fence on both sides, or a membarrier on the sleeper's, since sleeps are rare and the
- * waker checks at every message. A receiver that sleeps often has the sender run fences again: a
- * membarrier interrupts the sender's processor, and requires a second check after some time, for
- * which the kernel must set a timer.
+ * load that follows it; otherwise both sides may miss each other, and the sleeper sleeps forever.
+ * The order requires a store–load fence on both sides, or a membarrier(2) on the sleeper's side
+ * alone. The membarrier is preferred: sleeps are rare, but the waker checks at every message. A
+ * receiver that sleeps often has the sender run fences again: a membarrier interrupts the sender's
+ * processor, and requires a second check after some time, for which the kernel must set a timer.
  */
 final class SleepFlag {
 
@@ -30,14 +30,14 @@ final class SleepFlag {
   static final int ON_FLAG = 1;
 
   /**
-   * A bit of the value, added by a sender that is about to wake the thread, which must not go to
-   * sleep on the flag any more. No number has it.
+   * A bit of the value, set by a sender that is about to wake the thread: the thread must not go to
+   * sleep on the flag. No sleep's number has this bit.
    */
   static final int WOKEN = 1 << 31;
 
   private SleepFlag() {}
 
-  /** Announces that this side sleeps, by any value but 0. */
+  /** Announces that this side sleeps, by a value other than 0. */
   static void arm(long ring, long offset, int number, boolean fences) {
     INT.setOpaque(ALL, ring + offset, number);
     if (fences) {
@@ -56,8 +56,8 @@ final class SleepFlag {
   }
 
   /**
-   * Clears the other side's flag if it sleeps; returns the flag's value once for each sleep; 0 if
-   * it is awake.
+   * Clears the flag of a sleeping other side. Returns the flag's value, once for each sleep; 0 if
+   * the other side is awake.
    */
   static int wake(long ring, long offset, boolean fences) {
     return look(ring, offset, fences) == 0 ? 0 : (int) INT.getAndSet(ALL, ring + offset, 0);

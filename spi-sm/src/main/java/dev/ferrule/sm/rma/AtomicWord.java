@@ -21,10 +21,11 @@ final class AtomicWord {
    * @throws InternalError if its file was truncated
    */
   static long change(int operation, MemorySegment memory, long offset, long operand, long desired) {
-    // Where no page is, this read throws an InternalError. An atomic instruction of the JVM's own
-    // code, which the interpreter calls, would end the process. It still does if the program
-    // truncates its file between the two, or if a page can be read but not written: a hole in a
-    // file on a full disk. Sealed memory, which Rma.allocate returns, has neither.
+    // Where no page is mapped, this read throws an InternalError, but the atomic instruction would
+    // crash the process if the interpreter calls it in the JVM's own code. It still does if the
+    // program truncates its file between the two accesses, or if the page can be read but not
+    // written: a hole in a file on a full disk. Sealed memory, which Rma.allocate returns, is never
+    // in either state.
     long ignored = (long) LONG.getVolatile(memory, offset);
     return operation == RmaLayout.FETCH_AND_ADD
         ? (long) LONG.getAndAdd(memory, offset, operand)

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The methods of copying for remote memory access, in the order of preference. */
+/** The methods of copying for remote memory access, in order of preference. */
 public enum CopyPath {
   /** By the KNEM driver: the initiator copies alone (one-sided), in the kernel. */
   KNEM,
@@ -23,7 +23,7 @@ public enum CopyPath {
     /** The best method that works. */
     AUTO,
 
-    /** Only KNEM; this side's memory is exposed by KNEM, too. */
+    /** Only KNEM; this side also exposes its memory by KNEM. */
     KNEM,
 
     /** Only cross-memory attach. */

@@ -14,7 +14,7 @@ public interface DirectCopy {
    * The reason why the peer's process cannot be reached.
    *
    * @param reason the reason, for a message
-   * @param mayBeItsEnd whether the end of that process causes it, too
+   * @param mayBeItsEnd whether the end of that process may be the cause
    */
   record Obstacle(String reason, boolean mayBeItsEnd) {}
 
@@ -42,7 +42,7 @@ public interface DirectCopy {
 
   /**
    * Copies the next bytes of an operation. Allocates nothing. The memory of this side cannot be
-   * freed meanwhile.
+   * freed during the call.
    *
    * @param transfer the operation, whose region is exposed and can be reached
    * @param length the number of bytes, at least 1

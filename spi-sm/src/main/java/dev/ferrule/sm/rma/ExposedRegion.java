@@ -54,7 +54,8 @@ public final class ExposedRegion {
   }
 
   /**
-   * Copies from or to the memory for the peer. A thread that ends the exposure waits meanwhile.
+   * Copies from or to the memory for the peer. A thread that ends the exposure waits for the end of
+   * the copy.
    *
    * @param other the source or destination: an address in the peer's buffer
    * @return the status, as in a fragment's header
@@ -81,7 +82,7 @@ public final class ExposedRegion {
 
   /**
    * Changes a word of the memory for the peer, by an atomic instruction. A thread that ends the
-   * exposure waits meanwhile.
+   * exposure waits for the end of the operation.
    *
    * @param payload the address of the operands in the peer's buffer, and of the result
    * @return the status, as in a fragment's header

@@ -22,13 +22,15 @@ public class FragmentServer {
 
   /**
    * Time of polling for the next fragment before going to sleep: about the cost of a wake-up, so
-   * that an unsuccessful poll costs no more than that. With one processor, the initiator needs it
-   * to submit any.
+   * that an unsuccessful poll costs no more than that. With a single processor there is no polling:
+   * the initiator needs the processor.
    */
   private static final long AWAKE_NANOS =
       Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
 
-  /** After so many unsuccessful polls, only every 2^n-th opportunity is used. */
+  /**
+   * After n unsuccessful polls, only every 2^n-th opportunity is used; this is the maximum of n.
+   */
   private static final int MOST_IN_VAIN = 2;
 
   private static final int LOOKS_AT_ONCE = 200;
@@ -126,7 +128,7 @@ public class FragmentServer {
     return waiting > 0;
   }
 
-  /** One by one, so that the initiator can continue as early as possible. */
+  /** Publishes each fragment alone, so that the initiator can continue as early as possible. */
   private void publishHandled() {
     // A full fence: a peer that later submits or sleeps sees this, or is seen below.
     LONG.setVolatile(ALL, own.address() + RmaLayout.HANDLED, handled);

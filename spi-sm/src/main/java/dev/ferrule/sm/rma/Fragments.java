@@ -34,7 +34,7 @@ public final class Fragments {
 
   private static final long ABANDONED = 0; // in place of an operation's id
 
-  /** Number of the longest fragments that fit in the buffer, so that both sides have work. */
+  /** Number of fragments of maximum length that fit in the buffer, so that both sides have work. */
   private static final int FRAGMENTS_IN_BUFFER = 8;
 
   /**
@@ -50,7 +50,7 @@ public final class Fragments {
   private final LineRing lines;
   private final int maxPayload;
 
-  // What is in flight, by the number of the submission modulo their number.
+  // The fragments in flight, by the number of the submission modulo FRAGMENTS.
   private final int[] line = new int[RmaLayout.FRAGMENTS];
   private final long[] end = new long[RmaLayout.FRAGMENTS]; // of its lines
   private final int[] length = new int[RmaLayout.FRAGMENTS];

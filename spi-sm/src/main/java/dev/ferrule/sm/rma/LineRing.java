@@ -2,8 +2,8 @@
 package dev.ferrule.sm.rma;
 
 /**
- * An allocator of a buffer's lines: runs of lines are taken in order, around the buffer, and given
- * back in the same order.
+ * A ring allocator of a buffer's lines: runs of lines are taken in order and given back in the same
+ * order.
  *
  * <p>It does not take the lowest free lines: a write to lines that the peer has just read waits for
  * each of them to leave the cache of the peer's core, at a quarter of the speed of a copy. Lines

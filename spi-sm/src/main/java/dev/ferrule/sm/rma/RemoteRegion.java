@@ -70,7 +70,7 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   }
 
   /**
-   * Copies from or to it; only if it is mapped, exposed, and has so many bytes.
+   * Copies from or to the region, which must be mapped, exposed, and long enough.
    *
    * @param write whether to copy to it instead of from it
    * @param offset the offset in it
@@ -91,7 +91,7 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   }
 
   /**
-   * Changes an aligned word of it atomically; only if it is mapped and exposed.
+   * Changes an aligned word of the region atomically. The region must be mapped and exposed.
    *
    * @param swap whether to compare and swap instead of adding
    * @param offset the offset in it

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * a region back during a copy. This side stores the region's number, and then checks whether the
  * region is still exposed. The peer ends the exposure, and then checks the number.
  *
- * <p><b>Threads:</b> any thread looks up; one at a time uses regions.
+ * <p><b>Threads:</b> any thread may call {@link #find}; one at a time uses regions.
  */
 public final class RemoteTable {
 

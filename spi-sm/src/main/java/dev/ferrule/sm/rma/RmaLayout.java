@@ -103,7 +103,7 @@ public final class RmaLayout {
   // A fragment's operation.
   static final int WRITE = 1; // from the initiator to the target
   static final int READ = 2; // from the target to the initiator
-  static final int FETCH_AND_ADD = 3; // only of the right ATOMIC, as is the next
+  static final int FETCH_AND_ADD = 3; // requires the right ATOMIC, as does the next
   static final int COMPARE_AND_SWAP = 4;
 
   // The payload of the last two: operands, of which the target replaces the first by the result.

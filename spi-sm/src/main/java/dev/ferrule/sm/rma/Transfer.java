@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is still to be copied by an operation of remote memory access, one-sidedly or by fragments;
- * or an atomic operation, which is one fragment. Reused, so that an operation allocates nothing.
+ * The rest of an operation of remote memory access, to be copied one-sidedly or by fragments; or an
+ * atomic operation, which is one fragment. Reused, so that an operation allocates nothing.
  *
  * <p>Used by one thread at a time.
  */
@@ -50,7 +50,7 @@ public final class Transfer {
   }
 
   /**
-   * Makes the operation, a read of a word, an atomic one, which changes the word as well.
+   * Turns the operation, a read of a word, into an atomic one, which also changes the word.
    *
    * @param swap whether to compare and swap instead of adding
    * @param first the number to add, or the expected value
@@ -62,7 +62,7 @@ public final class Transfer {
     desired = second;
   }
 
-  /** Ends the operation, completed or not: no longer keeps the memory reachable. */
+  /** Ends the operation, completed or not, and drops the reference to the memory. */
   public void end() {
     local = MemorySegment.NULL;
     region = null;

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The effect of one connection's files on the others of an endpoint, whose thread serves them all.
+ * One connection's files and failures do not affect the other connections of its endpoint, whose
+ * thread serves them all.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EndpointTest {
@@ -156,7 +157,7 @@ class EndpointTest {
     }
   }
 
-  /** As where the heap is full: what the thread itself does is not guarded by connection. */
+  /** Such as a full heap: the thread's own work is not guarded for each connection. */
   @Test
   void shouldGoOnAfterAnErrorOfItsThread() throws Exception {
     endpoint.release();

@@ -31,7 +31,7 @@ class FifoFuzzTest {
   }
 
   @Test
-  void everyHeaderIsOfAConnectionOrHasAllOfThemChecked() throws Exception {
+  void everyHeaderBelongsToAConnectionOrCausesACheckOfAll() throws Exception {
     SmAddress own = new SmAddress(directory, new SmAddress.Id(1, 1));
     SmAddress peers = new SmAddress(directory, new SmAddress.Id(2, 1));
     Files.createDirectories(own.directory());

@@ -137,7 +137,7 @@ class HandshakeTest {
     }
   }
 
-  /** As where the first attempt times out while the listener is stopped. */
+  /** Such as after a first attempt that timed out while the listener was stopped. */
   @Test
   void shouldNotTakeALateAnswerToAnEarlierAttemptOfAnEndpointOfTheSameName() throws Exception {
     Endpoint server = open(UnaryOperator.identity());
@@ -385,7 +385,7 @@ class HandshakeTest {
     }
   }
 
-  /** Does not send the first cancellations, as where the listener's socket is full. */
+  /** Drops the first cancellations, as a full socket of the listener does. */
   private static UnaryOperator<DatagramSender> withoutCancellations(int first) {
     AtomicInteger left = new AtomicInteger(first);
     return socket ->
@@ -428,7 +428,7 @@ class HandshakeTest {
     }
   }
 
-  /** Its confirmation was lost; and of a connection that is closed it sends no other one. */
+  /** The client's confirmation was lost, and it repeats none for a closed connection. */
   @Test
   void shouldAcceptAClientThatUsedTheConnectionAndClosedIt() throws Exception {
     Endpoint server = open(UnaryOperator.identity());

@@ -62,7 +62,7 @@ class LinkStateTest {
     verify(link, never()).onPeerSilent();
   }
 
-  /** In the handshake, whose own timeout is another. */
+  /** During the handshake, which has its own timeout. */
   @Test
   void aPeerThatMayNotHaveTheConnectionYetIsNotReported() {
     for (int i = 0; i < KEEPALIVES; i++) {

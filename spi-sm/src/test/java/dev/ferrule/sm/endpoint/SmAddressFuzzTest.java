@@ -129,7 +129,7 @@ class SmAddressFuzzTest {
       return OwnDirectory.create(endpoint.getParent(), false)
           && OwnDirectory.create(endpoint, false);
     } catch (PosixException e) {
-      // or each later input would have to read past it
+      // otherwise each later input would have to read it as well
       boolean ignored = OwnDirectory.removeIfEmpty(endpoint.getParent());
       return false;
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A peer in C, src/test/c/sm_echo.c, written from docs/sm.md alone. */
+/** A peer in C, src/test/c/sm_echo.c, written from docs/protocol-sm.md alone. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForeignPeerTest {
 

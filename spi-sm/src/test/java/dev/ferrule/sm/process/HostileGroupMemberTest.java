@@ -19,7 +19,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Another user of the group that {@code access=group} admits, who attacks a listener. */
+/** A hostile user of the group that {@code access=group} admits. */
 class HostileGroupMemberTest extends ProcessTest {
 
   private static final String ANOTHER_USER = "65534";

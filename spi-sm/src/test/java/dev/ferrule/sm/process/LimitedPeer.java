@@ -20,7 +20,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Roles of {@link Peer} with one more file descriptor each time, starting with none free. */
+/**
+ * Roles of {@link Peer} whose attempts have one more file descriptor each time, starting with none
+ * free.
+ */
 final class LimitedPeer {
 
   /** Standard input, output and error. */

@@ -150,7 +150,7 @@ enum Load {
   /**
    * Runs until the connection ends.
    *
-   * @throws dev.ferrule.FerruleException as the connection does then
+   * @throws dev.ferrule.FerruleException with the reason for which the connection ended
    */
   abstract void run(Connection connection);
 

@@ -233,7 +233,8 @@ class PeerDeathTest extends ProcessTest {
   /** A close as soon as the connection has ended must not hide the reason, either. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void itReceivesThemEvenIfTheConnectionIsClosedAtOnce(boolean byCallback) throws Exception {
+  void aStoppedProcessReceivesTheReasonEvenIfTheConnectionIsClosedAtOnce(boolean byCallback)
+      throws Exception {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, LONG_ENOUGH)

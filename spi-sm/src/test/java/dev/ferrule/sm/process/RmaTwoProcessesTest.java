@@ -69,7 +69,7 @@ class RmaTwoProcessesTest extends ProcessTest {
       rma.await(rma.read(connection.register(back), 0, remote, 0, SIZE));
 
       assertThat(back.mismatch(mine)).isEqualTo(-1);
-      assertThat(rma.path()).isEqualTo(path.equals("auto") ? "cma" : path);
+      assertThat(connection.counters().rmaPath()).hasValue(path.equals("auto") ? "cma" : path);
       connection.close();
       assertThat(other.line()).isEqualTo("closed");
     }

@@ -171,7 +171,7 @@ final class SteppedPeer {
     }
   }
 
-  /** Connects, sends, and stops at a step of that. */
+  /** Connects, sends, and stops at a step of a send. */
   static void sender(URI address, RingStep step) throws IOException {
     Connection connection = Ferrule.connect(address, OPTIONS);
     Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
@@ -191,7 +191,7 @@ final class SteppedPeer {
     }
   }
 
-  /** Connects, lets the other side fill the ring, receives, and stops at a step of that. */
+  /** Connects, lets the other side fill the ring, receives, and stops at a step of a reception. */
   static void receiver(URI address, RingStep step) throws IOException {
     Connection connection = Ferrule.connect(address, OPTIONS);
     Peer.say("connected");

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * The bytes of records in a ring: the numbers are those of the tables in docs/sm.md, and not those
- * of the product.
+ * The bytes of records in a ring. The expected numbers are those of the tables in
+ * docs/protocol-sm.md, not the product's constants.
  */
 class DocumentedRecordsTest {
 

@@ -25,7 +25,7 @@ class LanesTest {
   private final Rings lane = first.lane(true);
   private final AtomicInteger received = new AtomicInteger();
 
-  /** Sends a message in each round, of which the next begins when both are received. */
+  /** Sends a message in each round. The next round begins when both messages are received. */
   private void send(Rings rings) {
     for (int round = 0; round < ROUNDS; round++) {
       assertThat(rings.stage(new byte[8])).isTrue();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** The lines of messages of which no two fit in a processor's cache. */
+/** Reuse of payload lines by messages so large that no two fit in a processor's cache. */
 class LargeRunTest {
 
   private static final int LENGTH = 512 * 1024;

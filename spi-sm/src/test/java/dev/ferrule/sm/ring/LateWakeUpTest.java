@@ -24,7 +24,7 @@ class LateWakeUpTest {
 
   private static final int SECONDS = 60;
 
-  /** The second check, which ends only by a wake-up, too. */
+  /** The delay of the second check, so long that only a wake-up ends it, too. */
   private static final long SECOND_LOOK_NANOS = TimeUnit.HOURS.toNanos(1);
 
   private final CountDownLatch testEnds = new CountDownLatch(1);
@@ -90,7 +90,7 @@ class LateWakeUpTest {
       return new IllegalStateException("interrupted");
     }
 
-    /** Waits until it sleeps, as it has begun to do at least so many times. */
+    /** Waits until it sleeps, and has begun to sleep at least a number of times. */
     void awaitBlocked(int times) {
       long start = System.nanoTime();
       while (blocks < times || !Sleepers.isAsleep(thread)) {

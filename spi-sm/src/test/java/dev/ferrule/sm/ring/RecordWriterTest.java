@@ -15,7 +15,9 @@ class RecordWriterTest {
 
   private final Rings rings = new Rings(LAYOUT, true);
 
-  /** A writer that has come to a position, where the receiver has consumed all. */
+  /**
+   * Returns a writer whose tail is at a position up to which the receiver has consumed all records.
+   */
   private RecordWriter writer(long tail, long held) {
     receiverSays(0, HeldRecord.NONE);
     RecordWriter writer = new RecordWriter(LAYOUT, RawMemory.address(rings.ring));
@@ -26,7 +28,7 @@ class RecordWriterTest {
       writer.publishRecords();
     }
     receiverSays(tail, held);
-    assertThat(writer.reserveRecord(CAPACITY)).isFalse(); // reads that
+    assertThat(writer.reserveRecord(CAPACITY)).isFalse(); // reads the receiver's words
     return writer;
   }
 

@@ -182,8 +182,8 @@ class RingFuzzTest {
   }
 
   /**
-   * Sends until there is no room. The receiver may have published a count that is valid only once
-   * the ring is full, and not a second one.
+   * Sends until there is no room. The receiver may have published one count that becomes valid only
+   * when the ring is full, so the ring can be filled at most twice.
    */
   private static void fill(Rings rings, int length) {
     byte[] message = new byte[length];

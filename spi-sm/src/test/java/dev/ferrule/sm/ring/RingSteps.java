@@ -3,7 +3,10 @@ package dev.ferrule.sm.ring;
 
 import java.util.function.Consumer;
 
-/** The tests' hook: found on the class path before the one of the same name that does nothing. */
+/**
+ * The tests' hook. It precedes the product's class of the same name, which does nothing, on the
+ * class path.
+ */
 public final class RingSteps {
 
   private static final Consumer<RingStep> NONE = step -> {};

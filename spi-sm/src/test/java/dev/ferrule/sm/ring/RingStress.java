@@ -357,8 +357,8 @@ public final class RingStress {
   }
 
   /**
-   * A program that has found nothing, by readiness, sees the message when it looks once more, or
-   * its descriptor becomes readable.
+   * A program that uses readiness, and has found nothing, sees the message when it checks once
+   * more, or its descriptor becomes readable.
    */
   @JCStressTest
   @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "the descriptor is readable")

@@ -100,7 +100,7 @@ class RingTest {
     }
   }
 
-  /** As an access to freed memory may. */
+  /** Fails as an access to freed memory may. */
   private static void failWhenWritten(RingStep step) {
     if (step == RingStep.RECORD_WRITTEN) {
       throw FAILURE;
@@ -401,7 +401,7 @@ class RingTest {
     assertThat(rings.sleep.isArmed()).isTrue();
   }
 
-  /** A message may have ended the first sleep before another one, of before, was visible. */
+  /** A message may have ended the first sleep before an earlier message was visible. */
   @Test
   void shouldRelyOnTheSendersFencesOnlyAfterASecondCheck() {
     assumeTrue(Membarrier.REGISTERED, "membarrier(2) does not exist");
@@ -438,7 +438,10 @@ class RingTest {
     assertThat(rings.consumer.acknowledge()).isFalse();
   }
 
-  /** Its room is not at the end of the consumed records, which does not change then. */
+  /**
+   * The room of the held message is not at the end of the consumed records, so their count does not
+   * change.
+   */
   @Test
   void shouldReportASleepingSenderWhenTheHoldOfAnEarlierMessageEnds() {
     Rings rings = new Rings(new RingLayout(12, 0, 500), true);

@@ -63,7 +63,7 @@ class LineRingTest {
     assertThat(ring.take(1)).isEqualTo(LineRing.NONE);
   }
 
-  /** Above 0: take so many lines; 0: give the oldest run back. */
+  /** A step above 0 takes that many lines; 0 gives the oldest run back. */
   @Property
   void noLineIsTakenTwiceAndHalfOfThemCanAlwaysBeTakenOnceAllIsGivenBack(
       @ForAll @Size(max = 200) List<@IntRange(max = LINES / 2) Integer> steps) {

@@ -114,6 +114,11 @@ public final class BenchClient implements AutoCloseable {
     return connection.rma();
   }
 
+  /** Returns the mechanism that copies the bytes of one-sided operations. */
+  String rmaPath() {
+    return connection.counters().rmaPath().orElse("none");
+  }
+
   RegisteredMemory register(MemorySegment memory) {
     return connection.register(memory);
   }

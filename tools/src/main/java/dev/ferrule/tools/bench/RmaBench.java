@@ -61,7 +61,7 @@ public final class RmaBench extends Bench {
         RemoteMemory remote = rma.attach(exposure.handle());
         boolean bare =
             !allocated
-                && rma.path().equals(CROSS_MEMORY_ATTACH)
+                && client.rmaPath().equals(CROSS_MEMORY_ATTACH)
                 && isAt(exposure, local, remote, arena);
         for (boolean write : new boolean[] {true, false}) {
           BareCopy floor =
@@ -166,7 +166,7 @@ public final class RmaBench extends Bench {
                   LatencySummary.of(times, 1),
                   rate,
                   new Result.RmaFigures(
-                      allocated ? ALLOCATED : rma.path(),
+                      allocated ? ALLOCATED : client.rmaPath(),
                       floor.name(),
                       Medians.of(floors).orElse(0) * size)))
           .toList();

@@ -38,7 +38,7 @@ public final class NativeCmCalls implements CmCalls {
   private static final NativeFunction GET_SRC_PORT = LIBRARY.function("rdma_get_src_port");
 
   /**
-   * Loads the library and looks its functions up.
+   * Loads the library and looks up its functions.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */

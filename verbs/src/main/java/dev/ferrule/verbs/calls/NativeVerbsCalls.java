@@ -52,7 +52,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
   private static final MethodHandle REQ_NOTIFY_CQ = link(false, JAVA_INT, JAVA_LONG, JAVA_INT);
 
   /**
-   * Loads the library and looks its functions up.
+   * Loads the library and looks up its functions.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */
@@ -226,7 +226,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
   /**
    * Links functions of a device's driver; the handle's first argument is the function.
    *
-   * @param critical whether they are so short that a safepoint may wait for them
+   * @param critical whether they return so quickly that a safepoint may wait for them
    */
   private static MethodHandle link(
       boolean critical, MemoryLayout result, MemoryLayout... arguments) {
@@ -237,10 +237,10 @@ public final class NativeVerbsCalls implements VerbsCalls {
   }
 
   /**
-   * The functions of the device that the JVM calls without a thread state transition, by the system
-   * property {@code ferrule.verbs.critical}: {@code poll} (the default), {@code all} or {@code
-   * none}. Such a call saves some nanoseconds, but a safepoint waits until the function returns.
-   * Polling only reads memory; posting is a system call with devices such as soft-RoCE.
+   * The functions of the device that the JVM calls without a thread state transition. The system
+   * property {@code ferrule.verbs.critical} selects them: {@code poll} (the default), {@code all}
+   * or {@code none}. Such a call saves some nanoseconds, but a safepoint waits until the function
+   * returns. Polling only reads memory; posting is a system call with devices such as soft-RoCE.
    */
   private static final class Critical {
     private static final String CHOICE = System.getProperty("ferrule.verbs.critical", "poll");

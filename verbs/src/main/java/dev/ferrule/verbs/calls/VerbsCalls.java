@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The functions of libibverbs, one method each, with the same name and order of arguments. Pointers
- * are raw addresses. Errors are returned as by the kernel, whether a function reports them through
- * its result or through errno: a result below 0 is {@code -errno}; any other result is a success.
+ * are raw addresses. A result below 0 is {@code -errno}, even if the function itself reports errors
+ * only through errno; any other result is a success.
  *
  * <p>The methods of the data path take the driver's function, from {@code ibv_context.ops}. They
  * allocate nothing.
@@ -67,7 +67,7 @@ public interface VerbsCalls {
   int queryDevice(long context, MemorySegment attributes);
 
   /**
-   * {@code ibv_query_port(3)}; the attributes have to be zeroed.
+   * {@code ibv_query_port(3)}; the attributes must be zeroed.
    *
    * @param context the context
    * @param port the port's number, from 1

@@ -7,10 +7,10 @@ package dev.ferrule.verbs.cm;
  * @param type the type
  * @param status the reason of a failure: -errno, or for a rejection the reason code of the
  *     InfiniBand specification (12.6.7.2)
- * @param id the address of the event's id; of a new id for {@link Type#CONNECT_REQUEST}
+ * @param id the address of the event's id; for {@link Type#CONNECT_REQUEST}, of a new id
  * @param listenerId for a connect request, the address of the listening id; else 0
  * @param privateData the peer's private data, padded with zeros to the length of its field; empty
- *     for types without
+ *     for types without private data
  */
 public record CmEvent(Type type, int status, long id, long listenerId, byte[] privateData) {
 

@@ -139,7 +139,7 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Sets the ACK timeout: how long the device waits for an acknowledgement before it retransmits a
-   * message. To be called before connecting or accepting.
+   * message. Call it before connecting or accepting.
    *
    * @param exponent 0 to 31, for a timeout of 4.096 µs · 2^exponent
    * @return whether the library supports the option
@@ -183,8 +183,8 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * {@return whether the id of a connect request can still be accepted} The kernel reports a client
-   * that gave up only after it is accepted.
+   * {@return whether the id of a connect request can still be accepted} If the client has given up,
+   * the kernel reports it only after the request is accepted.
    */
   public boolean isAcceptable() {
     try (Arena arena = Arena.ofConfined()) {
@@ -251,7 +251,8 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Disconnects and flushes the queue pair. {@link CmEvent.Type#DISCONNECTED} follows: at the peer
-   * at once, at this side when the peer has disconnected too or has not answered for a long time.
+   * immediately, and at this side when the peer has disconnected too or has not answered for a long
+   * time.
    *
    * @return 0; below 0 if the id was not connected
    */
@@ -259,7 +260,7 @@ public final class CmId implements AutoCloseable {
     return calls.disconnect(address);
   }
 
-  /** Destroys the id. Its queue pair has to be destroyed before. */
+  /** Destroys the id. Its queue pair must be destroyed first. */
   @Override
   public void close() {
     check("rdma_destroy_id", "", calls.destroyId(address));

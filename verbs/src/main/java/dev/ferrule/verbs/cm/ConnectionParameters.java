@@ -16,8 +16,7 @@ import java.lang.foreign.ValueLayout;
  *     device's limit; or ALL_READS
  * @param retries the number of retransmissions of an unacknowledged message, 0 to 7; only to
  *     connect
- * @param rnrRetries how often the peer retries a message after an RNR NAK, 0 to 6; 7 is without
- *     limit
+ * @param rnrRetries how often the peer retries a message after an RNR NAK, 0 to 6; 7 for no limit
  */
 public record ConnectionParameters(
     byte[] privateData, int readsAsTarget, int readsAsInitiator, int retries, int rnrRetries) {
@@ -37,7 +36,7 @@ public record ConnectionParameters(
   public static final int MAX_REJECT_DATA = 148;
 
   /**
-   * Checks the length of the private data, which C would truncate to one byte.
+   * Checks the length of the private data, because C would truncate the length to one byte.
    *
    * @throws IllegalArgumentException if the private data exceeds {@link #MAX_ACCEPT_DATA}
    */

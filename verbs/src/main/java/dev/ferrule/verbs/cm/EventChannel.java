@@ -27,8 +27,8 @@ import java.util.function.Consumer;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time takes events. librdmacm establishes connections while
- * events are taken, so a program has to take them for a connection to make progress.
+ * <p><b>Threads:</b> one thread at a time takes events. librdmacm establishes connections in the
+ * call that takes an event, so a connection makes progress only if the program takes events.
  */
 public final class EventChannel implements AutoCloseable {
 

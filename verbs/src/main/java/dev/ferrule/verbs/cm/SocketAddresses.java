@@ -52,7 +52,7 @@ final class SocketAddresses {
     return result;
   }
 
-  /** Decodes the address at a place in memory; empty if its family is another one or unset. */
+  /** Decodes the sockaddr at an address in memory; empty if its family is neither IPv4 nor IPv6. */
   static Optional<InetSocketAddress> decode(long address) {
     byte[] family = RawMemory.bytes(address, Short.BYTES);
     int port =
