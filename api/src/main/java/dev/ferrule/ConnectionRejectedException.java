@@ -23,7 +23,9 @@ public final class ConnectionRejectedException extends FerruleException {
     super(
         uri,
         "the listener rejected the connection"
-            + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes"),
+            + (payload.length == 0
+                ? ""
+                : " with a payload of " + payload.length + " bytes (see payload())"),
         null);
     this.payload = payload.clone();
   }
