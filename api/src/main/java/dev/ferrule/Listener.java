@@ -128,9 +128,7 @@ public interface Listener extends AutoCloseable {
    */
   default Receiver receiver() {
     throw new UnsupportedOperationException(
-        "a common receiver is not supported by the provider of "
-            + uri()
-            + "; use the receiver of each connection");
+        "a common receiver is not supported by the provider of " + uri());
   }
 
   /**

@@ -79,9 +79,7 @@ final class AddressMistakes {
             "an unknown option",
             scene -> scene.listen("?colour=red"),
             "InvalidOptionException: sm:///DIR?colour=red: unknown option 'colour'; "
-                + "valid options: access, allocatable, backlog, buffer, closeTimeout, "
-                + "connectTimeout, lanes, maxMapped, maxMessage, maxPeerMemory, peerTimeout, "
-                + "readiness, ring, rma, rmaBuffer, singleReceiver, wait"),
+                + "valid options: NAMES"),
         new Mistake(
             "a value that is not one of the choices",
             of("wait=hurry"),
@@ -211,7 +209,7 @@ final class AddressMistakes {
               join(connecting);
             },
             "ConnectionRejectedException: sm:///DIR/PID/ID: the listener rejected the "
-                + "connection with a payload of 4 bytes (see payload())"),
+                + "connection with payload() of 4 bytes"),
         new Mistake(
             "a payload that is too long",
             scene ->

@@ -269,8 +269,7 @@ final class ConnectionMistakes {
         new Mistake(
             "a handle that is too long",
             scene -> RmaHandle.of(new byte[99]),
-            "RemoteAccessException: invalid handle of 99 bytes: a handle has 1 to 28; "
-                + "pass the result of toBytes() at the peer"),
+            "RemoteAccessException: invalid handle: 99 bytes; a handle has 1 to 28"),
         new Mistake(
             "a handle that is not one",
             scene -> scene.pair("").client().rma().attach(RmaHandle.of(new byte[8])),

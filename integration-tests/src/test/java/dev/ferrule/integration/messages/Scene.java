@@ -159,6 +159,7 @@ final class Scene implements AutoCloseable {
         .replaceAll("of process \\d+", "of process PID")
         .replaceAll("127\\.0\\.0\\.1:\\d+", "127.0.0.1:PORT")
         .replaceAll("#\\d+", "#N")
+        .replaceAll("valid options: [\\w, ]+", "valid options: NAMES")
         .replaceAll("Permission denied \\(errno 13\\)", "Operation not permitted (errno 1)")
         .replaceAll("Read-only file system \\(errno 30\\)", "Operation not permitted (errno 1)");
   }
