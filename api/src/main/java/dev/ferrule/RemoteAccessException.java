@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown if the peer's memory cannot be accessed: the handle does not belong to this connection,
  * the memory is no longer exposed, or this kind of access is not permitted. The connection remains
- * usable if its transport permits that.
+ * usable.
  */
 public final class RemoteAccessException extends FerruleException {
   private static final long serialVersionUID = 1L;

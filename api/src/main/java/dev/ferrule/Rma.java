@@ -46,7 +46,8 @@ import java.time.Duration;
  * }
  *
  * <p><b>Order:</b> operations of one Rma may overtake each other, and messages may overtake
- * operations. {@link #fence} and {@link #writeAndSend} enforce an order where one is needed. The
+ * operations. {@link #fence} and {@link #writeAndSend} enforce an order where one is needed. To
+ * notify the peer of several writes, call fence before the last one, which is writeAndSend. The
  * bytes of one operation become visible in no particular order, and not atomically, except those of
  * {@link #fetchAndAdd} and {@link #compareAndSwap}.
  *
@@ -79,14 +80,14 @@ import java.time.Duration;
  * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
  * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
  * {@link #await} do so if the operation was not complete by then. Those two also throw {@link
- * RemoteAccessException}, once, if this or an earlier operation has failed, and {@link
- * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
- * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
- * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
- * memory of another connection, and registered memory of another provider, cause {@link
- * IllegalArgumentException}; the first use of registered memory on a further device may throw
- * {@link ResourceExhaustedException}. The methods name only what they throw beyond that. Only
- * {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ * RemoteAccessException} if the operation of this id or an earlier one has failed, once for each
+ * failed operation, and {@link IllegalArgumentException} for an id that this Rma never returned. A
+ * range that is not within its memory causes {@link IndexOutOfBoundsException}, before anything is
+ * copied. A method that waits throws {@link OperationInterruptedException} if the thread is
+ * interrupted meanwhile. Remote memory of another connection, and registered memory of another
+ * provider, cause {@link IllegalArgumentException}; the first use of registered memory on a further
+ * device may throw {@link ResourceExhaustedException}. The methods name only what they throw beyond
+ * that. Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  *
  * <p><b>Sources:</b> RDMA READ, WRITE and atomic operations of the InfiniBand Architecture
  * Specification, and KNEM, cross-memory attach and mmap of CCI's sm transport, see docs/sources.md.
@@ -94,9 +95,9 @@ import java.time.Duration;
 public interface Rma {
 
   /**
-   * Exposes memory to the peer until the returned object or the connection is closed. May wait
-   * until the peer's device is informed, which takes about as long as a message round trip. The
-   * same memory may be exposed over several connections, each with its own rights; each exposure is
+   * Exposes memory to the peer until the returned object or the connection is closed. Over RDMA it
+   * waits until the peer's device has stored a description of the memory: a round trip. The same
+   * memory may be exposed over several connections, each with its own rights; each exposure is
    * registered with the device and closed separately.
    *
    * @param memory a native segment that any thread may access; it must stay alive until then
@@ -147,11 +148,11 @@ public interface Rma {
    * @param remoteOffset the offset in the target, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
-   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; no bytes
-   *     have been written that were not exposed at that time
+   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; each byte
+   *     that was written was exposed at that time
    * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
-   *     part of the operation may have started then, and uses the local memory until a later
-   *     operation is complete or the memory's registration is closed
+   *     some bytes may be written then, and the local memory may be in use until a later operation
+   *     is complete or its registration is closed
    */
   long write(
       RegisteredMemory local,
@@ -397,7 +398,7 @@ public interface Rma {
 
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
-   * sees the written bytes. May wait until the write is complete, and for space for the message.
+   * sees the written bytes. May wait for space, and, except over RDMA, until the write is complete.
    * Uses {@link Connection#sender()}, also its thread rule. A program that must not wait calls
    * {@link #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
    *
@@ -421,7 +422,7 @@ public interface Rma {
 
   /**
    * Orders operations: all earlier ones take effect before any later one begins. May wait until
-   * they are complete; a program that must not wait checks that by {@link #isComplete}.
+   * they are complete, except over RDMA; {@link #isComplete} returns whether it would.
    */
   void fence();
 

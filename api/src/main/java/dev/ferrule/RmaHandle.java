@@ -19,8 +19,9 @@ import java.util.HexFormat;
 public final class RmaHandle {
 
   /**
-   * The maximum length of a handle, in bytes: a handle fits into the payload of the handshake of
-   * any provider, of another connection, as well as into a message.
+   * The maximum length of a handle, in bytes. Send it in a message: its memory can be exposed only
+   * after the handshake of its connection. It fits into the handshake payload of another
+   * connection.
    */
   public static final int MAX_BYTES = 28;
 
