@@ -59,13 +59,13 @@ import java.time.Duration;
  * bytes within the call, in each form, and is complete when it returns.
  *
  * <p><b>Waiting:</b> an operation may have to wait before it can start: over RDMA while too many
- * requests are outstanding; over shared memory that the peer's thread copies ({@code mmap}, and
- * atomic operations on memory that is not mapped) while the buffer between the processes is full.
- * It uses the connection's {@link WaitStrategy}. With a {@link Duration} it waits for that time at
- * most, and then throws {@link OperationTimeoutException}. {@code try…} does not wait, and returns
- * 0 without any effect if the operation cannot start at once; so does a Duration of zero or less,
- * except that it throws {@link OperationTimeoutException}. These two cannot start an operation of
- * any length, see {@link #tryWrite}.
+ * requests are outstanding; over shared memory while the peer's thread is behind, which copies by
+ * {@code mmap}, and changes words of memory that is not mapped. The wait uses the connection's
+ * {@link WaitStrategy}. With a {@link Duration} it waits for that time at most, and then throws
+ * {@link OperationTimeoutException}. {@code try…} does not wait, and returns 0 without any effect
+ * if the operation cannot start at once; so does a Duration of zero or less, except that it throws
+ * {@link OperationTimeoutException}. Both refuse an operation that is too long, see {@link
+ * #tryWrite}.
  *
  * <p><b>After a timeout or an interrupt</b> the operation has no id, and the local memory may be
  * reused at once: over RDMA the call first waits for the parts that have started. An atomic
