@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@link IndexOutOfBoundsException}</td><td>an offset and length are not within the memory
  * given</td></tr>
  * <tr><td>{@link IllegalArgumentException}</td><td>another argument is invalid whatever the
- * transport, as a negative length, or belongs to another object</td></tr>
+ * transport, as a negative length, or belongs to another object; or an {@link Rma} operation is too
+ * long to start without waiting</td></tr>
  * <tr><td>{@link IllegalStateException}</td><td>the state of the object, or an option that it was
  * made with, does not permit the call, as freeing a region twice</td></tr>
  * <tr><td>{@link UnsupportedOperationException}</td><td>the provider, the device or the peer does
