@@ -28,24 +28,25 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time uses a Sender, one the Receiver and one the Rma, which
- * may be the same one. Concurrent use by two threads loses messages and corrupts the connection's
- * memory. With assertions ({@code -ea}) or the system property {@code ferrule.checkThreads=true}
- * the second thread gets an {@link IllegalStateException} that names both threads. Otherwise there
- * is no check, and no cost. Every other method of this interface may be called by any thread.
+ * <p><b>Threads:</b> one thread at a time may use a Sender, the Receiver or the Rma; each of them
+ * may have another thread. Concurrent use of one of them loses messages and corrupts the
+ * connection's memory. With assertions ({@code -ea}) or the system property {@code
+ * ferrule.checkThreads=true} the second thread gets an {@link IllegalStateException} that names
+ * both threads. Otherwise there is no check, and no cost. Any thread may call the methods of this
+ * type.
  *
- * <p><b>Alignment:</b> the first byte of every message is aligned to 8 bytes, in the memory that is
- * claimed for it as in that of a {@link ReceiveRegion} or a {@link MessageHandler}, so that aligned
- * layouts of longs and doubles may be used.
+ * <p><b>Alignment:</b> the first byte of every message is aligned to 8 bytes, in a {@link
+ * SendRegion} as well as in a {@link ReceiveRegion} or a {@link MessageHandler}. So aligned layouts
+ * of longs and doubles may be used.
  *
- * <p><b>Memory after the close:</b> this side's {@link #close()} takes back what the connection has
- * lent. {@code segment()} and {@code buffer()} of a region throw a {@link FerruleException} then;
- * to free or to abort it does nothing. What a segment reads that was kept of a region, of a
- * handler's message, of {@linkplain Rma#allocate allocated memory} or of a {@linkplain
- * RemoteMemory#view view} is undefined: zeros, any bytes, or an {@link IllegalStateException}, but
- * no crash. A handler that runs reads its message to the end. Memory of the program that was
- * registered or exposed is its own again, unless another connection uses it. The close or loss of
- * the peer takes nothing back.
+ * <p><b>Memory after the close:</b> this side's {@link #close()} takes back the memory that the
+ * connection has lent: regions, a handler's message, {@linkplain Rma#allocate allocated memory} and
+ * {@linkplain RemoteMemory#view views}. Then {@code segment()} and {@code buffer()} of a region
+ * throw a {@link FerruleException}, and freeing or aborting it does nothing. The program must not
+ * use segments that it has kept: they read zeros or any bytes, or throw {@link
+ * IllegalStateException}, but do not crash the JVM. A handler that is running can read its message
+ * to the end. Registered and exposed memory belongs to the program alone again, unless another
+ * connection uses it. The close or loss of the peer takes nothing back.
  */
 public interface Connection extends AutoCloseable {
 
@@ -71,7 +72,8 @@ public interface Connection extends AutoCloseable {
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Sender newSender() {
-    throw new UnsupportedOperationException("this provider has no further senders: " + uri());
+    throw new UnsupportedOperationException(
+        "newSender is not supported by the provider of " + uri() + "; use sender()");
   }
 
   /** {@return the receiving half of this connection; always the same object} */
@@ -96,7 +98,8 @@ public interface Connection extends AutoCloseable {
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Readiness readiness() {
-    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+    throw new UnsupportedOperationException(
+        "readiness is not supported by the provider of " + uri());
   }
 
   /**

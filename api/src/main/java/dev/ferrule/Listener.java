@@ -128,19 +128,20 @@ public interface Listener extends AutoCloseable {
    */
   default Receiver receiver() {
     throw new UnsupportedOperationException(
-        "this provider does not support a single receiver for all connections: " + uri());
+        "a common receiver is not supported by the provider of " + uri());
   }
 
   /**
-   * Returns what a program can wait for that waits for many things: it shows waiting clients, and
-   * messages for {@link #receiver()}.
+   * Returns the descriptor and channel for a program that waits for many things in one thread. They
+   * show waiting clients, and messages for {@link #receiver()}.
    *
    * @return the readiness; always the same object
    * @throws IllegalStateException if the option {@link StandardOptions#READINESS} is off
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Readiness readiness() {
-    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+    throw new UnsupportedOperationException(
+        "readiness is not supported by the provider of " + uri());
   }
 
   /**

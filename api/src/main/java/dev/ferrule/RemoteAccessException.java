@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 public final class RemoteAccessException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
+  private final long operation;
+
   /**
    * Creates an exception.
    *
@@ -20,6 +22,28 @@ public final class RemoteAccessException extends FerruleException {
    * @param cause the underlying failure, or null
    */
   public RemoteAccessException(@Nullable URI uri, String message, @Nullable Throwable cause) {
+    this(uri, message, cause, 0);
+  }
+
+  /**
+   * Creates an exception for an operation that has started.
+   *
+   * @param uri the connection concerned
+   * @param message what failed, why, and how to fix it
+   * @param cause the underlying failure, or null
+   * @param operation the operation's id
+   */
+  public RemoteAccessException(
+      @Nullable URI uri, String message, @Nullable Throwable cause, long operation) {
     super(uri, message, cause);
+    this.operation = operation;
+  }
+
+  /**
+   * {@return the id of the operation that failed after its start; 0 if the call has failed before
+   * it started any}
+   */
+  public long operation() {
+    return operation;
   }
 }

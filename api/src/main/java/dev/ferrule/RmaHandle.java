@@ -42,7 +42,7 @@ public final class RmaHandle {
   public static RmaHandle of(byte[] bytes) {
     if (bytes.length == 0 || bytes.length > MAX_BYTES) {
       throw new RemoteAccessException(
-          null, "invalid handle of " + bytes.length + " bytes: it has 1 to " + MAX_BYTES, null);
+          null, "invalid handle: " + bytes.length + " bytes; a handle has 1 to " + MAX_BYTES, null);
     }
     return new RmaHandle(bytes.clone());
   }

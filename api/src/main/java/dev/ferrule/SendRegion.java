@@ -99,11 +99,10 @@ public interface SendRegion extends AutoCloseable {
   }
 
   /**
-   * Stages the first bytes of the region. Otherwise like {@link #commit()}.
+   * Stages the first bytes of the region. Otherwise like {@link #commit(int)}.
    *
    * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id
-   * @throws IllegalArgumentException if the length is out of range; the region remains claimed
    */
   long stage(int length);
 

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * call</td></tr>
  * </table>
  *
- * <p>In shared memory, a short message is copied when it was claimed beside another claimed region.
- * The first byte of a message is aligned to 8 bytes, see {@link Connection}.
+ * <p>In shared memory, a short message that is written in place is copied by its commit if another
+ * region was claimed before it, or another message was sent meanwhile. The first byte of a message
+ * is aligned to 8 bytes, see {@link Connection}.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {

@@ -73,17 +73,15 @@
  * <td>send messages: copied, written in place, from registered memory, or in batches</td></tr>
  * <tr><td>{@link dev.ferrule.Receiver}, {@link dev.ferrule.ReceiveRegion}, {@link
  * dev.ferrule.MessageHandler}</td><td>receive messages in place</td></tr>
- * <tr><td>{@link dev.ferrule.FerruleException}</td>
- * <td>the superclass of all failures at run time</td></tr>
+ * <tr><td>{@link dev.ferrule.FerruleException}</td><td>reports failures at run time</td></tr>
  * <tr><td>{@link dev.ferrule.ConnectionOptions}, {@link dev.ferrule.StandardOptions}, {@link
  * dev.ferrule.WaitStrategy}</td><td>set limits and timeouts, and how a call waits</td></tr>
- * <tr><td>{@link dev.ferrule.Readiness}</td>
- * <td>integrates connections into a Selector or epoll(7)</td></tr>
+ * <tr><td>{@link dev.ferrule.Readiness}</td><td>is for a Selector or epoll(7)</td></tr>
  * <tr><td>{@link dev.ferrule.RegisteredMemory}</td>
- * <td>memory that messages are sent from without a copy</td></tr>
+ * <td>is memory to send from, over RDMA without a copy</td></tr>
  * <tr><td>{@link dev.ferrule.Rma}, {@link dev.ferrule.ExposedMemory}, {@link
  * dev.ferrule.RmaHandle}, {@link dev.ferrule.RemoteMemory}</td>
- * <td>access the peer's memory without its program (one-sided)</td></tr>
+ * <td>access the peer's memory without involving its program (one-sided)</td></tr>
  * <tr><td>{@link dev.ferrule.ConnectionCounters}, {@link dev.ferrule.ProviderInfo}</td>
  * <td>observe connections, and list the providers</td></tr>
  * </table>

@@ -22,6 +22,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.Option;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.MemorySegment;
@@ -508,6 +509,22 @@ public abstract class ConnectContract extends Contract {
       assertThat(end.uri().toString()).startsWith(listener.uri() + "#");
       assertThat(end.uri().getFragment()).isNotEmpty();
     }
+  }
+
+  @Test
+  void eachObjectDescribesItselfInLogs() {
+    Listener listener = listen();
+    Connection client = connectTo(listener, provider.options()).client();
+    String uri = client.uri().toString();
+
+    assertThat(listener.toString()).contains(listener.uri().toString());
+    assertThat(client.toString()).contains(uri, "OPEN");
+    assertThat(client.sender().toString()).isEqualTo("sender of " + uri);
+    assertThat(client.receiver().toString()).isEqualTo("receiver of " + uri);
+    SendRegion region = client.sender().claim(5);
+    assertThat(region.toString()).isEqualTo("region of 5 bytes");
+    region.abort();
+    assertThat(region.toString()).contains("not claimed");
   }
 
   @Test

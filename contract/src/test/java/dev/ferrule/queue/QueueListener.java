@@ -216,4 +216,9 @@ final class QueueListener implements Listener {
       checkPayload(uri, payload);
     }
   }
+
+  @Override
+  public String toString() {
+    return "listener at " + uri;
+  }
 }

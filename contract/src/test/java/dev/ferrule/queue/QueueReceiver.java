@@ -162,4 +162,9 @@ final class QueueReceiver extends QueueHalf<Slot.Incoming> implements Receiver {
     freed++;
     slot.source.sender.freed(slot.source);
   }
+
+  @Override
+  public String toString() {
+    return "receiver of " + connection.uri();
+  }
 }

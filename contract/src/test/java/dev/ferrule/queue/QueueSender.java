@@ -376,4 +376,9 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
       lock.notifyAll();
     }
   }
+
+  @Override
+  public String toString() {
+    return "sender of " + connection.uri();
+  }
 }

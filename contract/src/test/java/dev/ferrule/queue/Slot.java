@@ -38,6 +38,11 @@ abstract class Slot {
     }
   }
 
+  @Override
+  public String toString() {
+    return lent ? "region of " + length + " bytes" : "region that is not claimed";
+  }
+
   /** Returns the half that lends this. */
   abstract QueueHalf<?> half();
 

@@ -10,11 +10,13 @@ import dev.ferrule.StandardOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,23 @@ class OptionsPageTest {
 
   private static final String ALL = "All providers";
   private static final String RDMA = "sendrecv and magicring";
+
+  private static final List<String> LIBRARY =
+      List.of(
+          "api",
+          "provider-support",
+          "posix",
+          "verbs",
+          "rdma",
+          "spi-sm",
+          "spi-sendrecv",
+          "spi-magicring");
+
+  /** The name of a system property of Ferrule, in Java. */
+  private static final Pattern PROPERTY = Pattern.compile("\"(ferrule\\.[A-Za-z.]+)\"");
+
+  /** An example of a value with a number. */
+  private static final Pattern VALUE = Pattern.compile("`(\\d\\w*)`");
 
   private record Row(String defaultValue, String range, String meaning) {}
 
@@ -83,9 +102,8 @@ class OptionsPageTest {
     assertThat(provider.options())
         .allSatisfy(option -> {
           Row row = rowsOf(provider.scheme()).get(option.name());
-          assertThat(row.defaultValue).contains("`" + inWords(option.defaultText()) + "`");
-          assertThat(option.syntax().replace("true or false", "on, off"))
-              .contains(plain(row.range));
+          assertThat(defaultOf(provider.scheme(), row)).isEqualTo(inWords(option.defaultText()));
+          assertThat(plain(row.range)).as(option.name()).isEqualTo(rangeOf(option));
         });
   }
 
@@ -96,6 +114,28 @@ class OptionsPageTest {
         .allSatisfy(option ->
             assertThat(rowsOf(provider.scheme()).get(option.name()).meaning.contains("Security:"))
                 .isEqualTo(!option.queryOverrides()));
+  }
+
+  /** Returns the default in a cell such as `1MiB`; RDMA: `64KiB`, for one provider. */
+  private static String defaultOf(String scheme, Row row) {
+    String found = "";
+    for (String part : plain(row.defaultValue).split("; ")) {
+      String[] labelAndValue = part.split(": ");
+      String label = labelAndValue.length == 1 ? "" : labelAndValue[0];
+      if (label.isEmpty() || label.equals(scheme) || label.equals("RDMA") && !scheme.equals("sm")) {
+        found = labelAndValue[labelAndValue.length - 1];
+      }
+    }
+    return found;
+  }
+
+  /** Returns the values that an option permits, without what kind of value it is. */
+  private static String rangeOf(Option<?> option) {
+    return option
+        .syntax()
+        .replace("true or false", "one of on, off")
+        .replaceFirst("^(one of|.* from) ", "")
+        .replaceFirst(", such as .*", "");
   }
 
   /** A switch may also be written so. */
@@ -115,5 +155,38 @@ class OptionsPageTest {
     Set<String> both = new HashSet<>(TABLES.get("sendrecv").keySet());
     both.retainAll(TABLES.get("magicring").keySet());
     assertThat(both).isEmpty();
+  }
+
+  @Test
+  void thePageHasTheSystemPropertiesThatTheLibraryReads() throws IOException {
+    Set<String> read = new HashSet<>();
+    for (String module : LIBRARY) {
+      try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
+        for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+          PROPERTY
+              .matcher(Files.readString(file))
+              .results()
+              .forEach(literal -> read.add(literal.group(1)));
+        }
+      }
+    }
+    assertThat(TABLES.get("System properties").keySet()).isEqualTo(read);
+  }
+
+  @Test
+  void sizesAndTimesMayBeWrittenAsThePageSays() throws IOException {
+    Option<Long> size = Option.size("size", 0, Long.MAX_VALUE, 0, "");
+    Option<Duration> time =
+        Option.duration("time", Duration.ZERO, Duration.ofDays(1), Duration.ZERO, "");
+    assertThat(examplesOf("size")).hasSizeGreaterThan(4).allSatisfy(size::parse);
+    assertThat(examplesOf("time")).hasSizeGreaterThan(4).allSatisfy(time::parse);
+  }
+
+  private static List<String> examplesOf(String type) throws IOException {
+    return Files.readAllLines(Path.of("../docs/options.md")).stream()
+        .filter(line -> line.startsWith("| " + type + " |"))
+        .flatMap(line -> VALUE.matcher(line).results())
+        .map(value -> value.group(1))
+        .toList();
   }
 }

@@ -40,11 +40,13 @@ class SourceTreeTest {
   private static final String VERBS_EXAMPLE =
       "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java";
   private static final int VERBS_EXAMPLE_LINES = 120;
-  private static final int API_LINES = 4_300;
+  private static final int API_LINES = 4_400;
 
   private static final Pattern IDIOM =
       Pattern.compile(
-          "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart)\\b",
+          "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart|"
+              + "mend(s|ed|ing)?|what there is|all the room that|makes? no sense|"
+              + "of its own doing|hears? of)\\b",
           Pattern.CASE_INSENSITIVE);
 
   /** The declaration of a class, not a comment or a string. */

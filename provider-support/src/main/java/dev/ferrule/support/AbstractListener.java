@@ -216,4 +216,9 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
     Thread.currentThread().interrupt();
     return new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
   }
+
+  @Override
+  public String toString() {
+    return "listener at " + uri();
+  }
 }

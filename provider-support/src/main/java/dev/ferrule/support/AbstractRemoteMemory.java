@@ -39,4 +39,9 @@ public abstract class AbstractRemoteMemory implements RemoteMemory {
   public final boolean allows(RmaRight right) {
     return rights.contains(right);
   }
+
+  @Override
+  public String toString() {
+    return "remote memory of " + length() + " bytes";
+  }
 }

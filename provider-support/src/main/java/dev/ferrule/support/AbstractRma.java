@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +33,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
 
   // Concurrent because a thread that closes registered memory may also detect a failed operation.
   private static final long NOT_STARTED = 0; // in place of an id
+
+  /** Why memory that was attached cannot be accessed. */
+  protected static final String REVOKED =
+      "the peer has closed the ExposedMemory, which revokes the access";
 
   private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
       new ConcurrentSkipListMap<>();
@@ -215,16 +218,24 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     return RmaKey.decode(handle)
         .orElseThrow(() ->
             new RemoteAccessException(
-                uri(), "invalid handle: not created by this version of Ferrule", null));
+                uri(),
+                "invalid handle: not created by this version of Ferrule; use the same release on both"
+                    + " sides",
+                null));
   }
 
-  /** {@return the exception for memory that is not exposed to this side} */
+  /** {@return the exception for a handle of memory that is not exposed to this side} */
   protected final RemoteAccessException notExposed() {
     return new RemoteAccessException(
         uri(),
         "the memory is not exposed: the handle belongs to another connection or was forged, or the"
             + " peer has revoked the access",
         null);
+  }
+
+  /** {@return the exception for attached memory that is exposed no longer} */
+  protected final RemoteAccessException revoked() {
+    return new RemoteAccessException(uri(), REVOKED, null);
   }
 
   /**
@@ -247,10 +258,11 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
    * later one.
    *
    * @param id the operation's id
-   * @param failure the failure
+   * @param reason why
    */
-  protected final void failed(long id, RemoteAccessException failure) {
-    failures.putIfAbsent(id, failure);
+  protected final void failed(long id, String reason) {
+    String message = "operation " + id + " failed: " + reason;
+    failures.putIfAbsent(id, new RemoteAccessException(uri(), message, null, id));
   }
 
   @Override
@@ -319,7 +331,9 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   private long orTimeout(long id) {
     if (id == NOT_STARTED) {
       throw new OperationTimeoutException(
-          uri(), "timed out waiting for earlier accesses to the peer's memory", null);
+          uri(),
+          "the access was not started: timed out waiting for earlier accesses to the peer's memory",
+          null);
     }
     return id;
   }
@@ -338,8 +352,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     if (right == RmaRight.READ) {
       checkWritable(from);
     }
-    Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
-    Objects.checkFromIndexSize(remoteOffset, length, to.length());
+    checkRange("local", localOffset, length, from.segment().byteSize());
+    checkRange("remote", remoteOffset, length, to.length());
     checkAllows(to, right);
     return start(right, from, localOffset, to, remoteOffset, length, timeout);
   }
@@ -361,6 +375,14 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     return lastId;
   }
 
+  private static void checkRange(String side, long offset, long length, long size) {
+    if ((offset | length) < 0 || offset > size - length) {
+      throw new IndexOutOfBoundsException(
+          "the access exceeds the %s memory: %s bytes at offset %s of %s bytes"
+              .formatted(side, length, offset, size));
+    }
+  }
+
   private static void checkWritable(MemoryUse local) {
     if (local.segment().isReadOnly()) {
       throw new IllegalArgumentException(
@@ -371,7 +393,11 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   private void checkAllows(RemoteMemory remote, RmaRight right) {
     if (!remote.allows(right)) {
       throw new RemoteAccessException(
-          uri(), "the peer has not exposed the memory for " + right + " (see Rma.expose)", null);
+          uri(),
+          "the peer has not exposed the memory for "
+              + right
+              + ": it must pass this right to Rma.expose or Rma.allocate",
+          null);
     }
   }
 
@@ -457,8 +483,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     R word = remote(remote);
     checkAtomics();
     checkWritable(target);
-    Objects.checkFromIndexSize(localOffset, Long.BYTES, target.segment().byteSize());
-    Objects.checkFromIndexSize(remoteOffset, Long.BYTES, word.length());
+    checkRange("local", localOffset, Long.BYTES, target.segment().byteSize());
+    checkRange("remote", remoteOffset, Long.BYTES, word.length());
     checkAligned(
         (target.segment().address() + localOffset) % Long.BYTES == 0, "local", localOffset);
     checkAligned(word.isWord(remoteOffset), "remote", remoteOffset);
@@ -520,7 +546,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   public final void await(long id, Duration timeout) {
     checkId(id);
     if (!awaitDone(id, Deadlines.after(timeout))) {
-      throw new OperationTimeoutException(uri(), "timed out waiting for operation " + id, null);
+      throw new OperationTimeoutException(
+          uri(),
+          "timed out waiting for operation " + id + ", which continues; await it again",
+          null);
     }
     checkFailures(id);
   }
@@ -541,5 +570,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
       failures.pollFirstEntry();
       throw first.getValue();
     }
+  }
+
+  @Override
+  public String toString() {
+    return "remote memory access of " + uri();
   }
 }

@@ -289,7 +289,8 @@ public abstract class AbstractSender implements Sender {
    */
   protected final void checkLength(long length) {
     if (length < 0) {
-      throw new IllegalArgumentException("negative message length: " + length);
+      throw new IllegalArgumentException(
+          "invalid message length: " + length + " bytes; the minimum is 0");
     }
     if (length > maxMessage) {
       throw new MessageTooLongException(uri(), length, maxMessage);
@@ -464,4 +465,9 @@ public abstract class AbstractSender implements Sender {
 
   /** {@return how often a thread that waited has fallen asleep} */
   public abstract long sleeps();
+
+  @Override
+  public String toString() {
+    return "sender of " + uri();
+  }
 }

@@ -87,4 +87,9 @@ final class CheckedReceiver implements Receiver {
       use.end();
     }
   }
+
+  @Override
+  public String toString() {
+    return receiver.toString();
+  }
 }

@@ -283,4 +283,9 @@ final class CheckedRma implements Rma {
       use.end();
     }
   }
+
+  @Override
+  public String toString() {
+    return rma.toString();
+  }
 }

@@ -240,4 +240,9 @@ final class CheckedSender implements Sender {
       use.end();
     }
   }
+
+  @Override
+  public String toString() {
+    return sender.toString();
+  }
 }

@@ -93,4 +93,9 @@ abstract class LentRegion {
   public final int length() {
     return length;
   }
+
+  @Override
+  public String toString() {
+    return lent ? "region of " + length + " bytes" : whenNotLent;
+  }
 }

@@ -12,7 +12,7 @@ import java.util.List;
 @AutoService(ConnectionProvider.class)
 public final class MagicRingProvider extends RdmaProvider {
 
-  /** Called by {@link java.util.ServiceLoader}; does not access the system. */
+  /** Creates the provider, for {@link java.util.ServiceLoader}. Does not access the system. */
   public MagicRingProvider() {
     super(new MagicRingProtocol(), VerbsLibrary::system); // loaded on first use
   }

@@ -12,7 +12,7 @@ import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
-/** What the listener replies to a client that it refuses. */
+/** The reply of a listener to a client that it refuses. */
 class MagicRingProtocolTest {
 
   private static String objection(String simplex, boolean clientIsSimplex) {
@@ -39,7 +39,7 @@ class MagicRingProtocolTest {
     assertThat(objection("on", false)).hasSizeLessThanOrEqualTo(RingOffer.HELLO.maxReason());
   }
 
-  /** A request has the least room of all parts of a handshake. */
+  /** A connect request has less room for a payload than the other messages of a handshake. */
   @Test
   void aHandleFitsIntoTheClientsRequest() {
     assertThat(ConnectionParameters.MAX_REQUEST_DATA - RingOffer.HELLO.size())

@@ -10,7 +10,7 @@ import dev.ferrule.verbs.VerbsLibrary;
 /** The provider on a simulated fabric. */
 class MagicRingSimulationTest extends SimulatedProviderTraffic {
 
-  /** The buffers are few, so that messages often wait for space. */
+  /** A small ring, so that messages often wait for space. */
   @Override
   protected ConnectionOptions options() {
     return ConnectionOptions.builder()

@@ -7,7 +7,7 @@ import dev.ferrule.rdma.simulation.SimulatedProviderTraffic;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
 
-/** The provider on a simulated fabric, with a small window, so that it posts few receives. */
+/** The provider on a simulated fabric, with a small window and therefore few receives. */
 class MagicRingWindowSimulationTest extends SimulatedProviderTraffic {
 
   @Override

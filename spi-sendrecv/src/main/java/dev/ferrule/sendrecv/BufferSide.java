@@ -25,14 +25,14 @@ abstract class BufferSide implements ReceiveSide {
    * Creates a receive side.
    *
    * @param options this side's options
-   * @param messages the number of messages granted at first
+   * @param messages the number of messages that this side grants at first
    */
   BufferSide(ResolvedOptions options, int messages) {
     this.options = options;
     this.messages = messages;
   }
 
-  /** Returns the buffers, which have been created. */
+  /** Returns the buffers, which must have been created. */
   abstract ReceiveBuffers buffers();
 
   /** Returns the connection's share of the buffers; null if it owns all of them. */

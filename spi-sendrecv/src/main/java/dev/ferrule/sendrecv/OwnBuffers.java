@@ -14,7 +14,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Buffers of a single connection, posted to its own receive queue. */
+/**
+ * The receive side of a connection with its own buffers, which are posted to its own receive queue.
+ */
 final class OwnBuffers extends BufferSide {
 
   private final SharedDevice device;

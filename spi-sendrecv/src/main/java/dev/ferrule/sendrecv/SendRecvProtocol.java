@@ -43,7 +43,10 @@ final class SendRecvProtocol implements RdmaProtocol {
     return RdmaOptions.isOn(options, SendRecvOptions.HELLO);
   }
 
-  /** Rejects a client without credits, which would use shared buffers granted to other clients. */
+  /**
+   * Rejects a client without credits: it would use shared buffers that are granted to other
+   * clients.
+   */
   @Override
   public @Nullable String objection(ResolvedOptions options, Hello client) {
     boolean endangersOthers =

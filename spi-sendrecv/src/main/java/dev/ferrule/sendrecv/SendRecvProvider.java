@@ -12,7 +12,7 @@ import java.util.List;
 @AutoService(ConnectionProvider.class)
 public final class SendRecvProvider extends RdmaProvider {
 
-  /** Called by {@link java.util.ServiceLoader}; does not access the system. */
+  /** Creates the provider, for {@link java.util.ServiceLoader}. Does not access the system. */
   public SendRecvProvider() {
     super(new SendRecvProtocol(), VerbsLibrary::system); // loaded on first use
   }

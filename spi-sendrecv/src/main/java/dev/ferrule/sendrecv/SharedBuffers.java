@@ -104,7 +104,7 @@ final class SharedBuffers implements SharedReceiveSide {
     Cleanup.close(receives, queue, buffers);
   }
 
-  /** The share of one connection. */
+  /** The receive side of one connection, with its share of the buffers. */
   private final class Part extends BufferSide {
 
     private final SharedReceives.Share share;

@@ -12,7 +12,7 @@ import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
-/** What the listener replies to a client that it refuses. */
+/** The reply of a listener to a client that it refuses. */
 class SendRecvProtocolTest {
 
   private static String objection(boolean credits, String srq) {
@@ -40,7 +40,7 @@ class SendRecvProtocolTest {
     assertThat(objection(false, "on")).hasSizeLessThanOrEqualTo(Offer.HELLO.maxReason());
   }
 
-  /** A request has the least room of all parts of a handshake. */
+  /** A connect request has less room for a payload than the other messages of a handshake. */
   @Test
   void aHandleFitsIntoTheClientsRequest() {
     assertThat(ConnectionParameters.MAX_REQUEST_DATA - Offer.HELLO.size())

@@ -10,7 +10,7 @@ import dev.ferrule.verbs.VerbsLibrary;
 /** The provider on a simulated fabric. */
 class SendRecvSimulationTest extends SimulatedProviderTraffic {
 
-  /** The buffers are few, so that messages often wait for credits. */
+  /** Only a few buffers, so that messages often wait for credits. */
   @Override
   protected ConnectionOptions options() {
     return ConnectionOptions.builder()

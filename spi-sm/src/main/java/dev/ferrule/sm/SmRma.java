@@ -45,6 +45,10 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   /** Maximum piece of a one-sided copy, so that a target that takes memory back waits briefly. */
   private static final long DIRECT_PIECE = 16L << 20;
 
+  private static final String NOT_MAPPED =
+      "the memory is not mapped: either side has freed it, or truncated its file, while it was"
+          + " exposed or registered";
+
   private static final long PAUSE_NANOS = 20_000;
 
   /** Maximum delay in detecting the end of a peer's process. */
@@ -118,11 +122,11 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       connection.checkOpen(); // the end of the connection is the more useful reason
       throw new FerruleException(
           uri(),
-          "option rma="
+          "remote memory access is not possible: option rma="
               + choice.name().toLowerCase(Locale.ROOT)
-              + " is not possible here ("
+              + " does not work here ("
               + String.join("; ", ways.failures())
-              + "); leave it out to select a method that is",
+              + "); use rma=auto, which selects a method that works",
           null);
     }
   }
@@ -333,7 +337,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     connection.checkOpen();
     if (!remote.acquire(region)) {
       checkNotClosed();
-      throw notExposed();
+      throw revoked();
     }
   }
 
@@ -393,11 +397,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   private RemoteAccessException notThere() {
-    return new RemoteAccessException(
-        uri(),
-        "the memory is not mapped: either side has freed it, or truncated its file, while it was"
-            + " exposed or registered",
-        null);
+    return new RemoteAccessException(uri(), NOT_MAPPED, null);
   }
 
   /** Records that the peer has not copied a fragment, with the reason. */
@@ -405,17 +405,14 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     switch (status) {
       case RmaLayout.NO_REGION -> {
         checkNotClosed();
-        failed(id, notExposed());
+        failed(id, REVOKED);
       }
       case RmaLayout.DENIED ->
           failed(
               id,
-              new RemoteAccessException(
-                  uri(),
-                  "the peer does not expose that part of the memory, or not with that right; or"
-                      + " the word is not aligned there",
-                  null));
-      case RmaLayout.FAULT -> failed(id, notThere());
+              "the peer refused the access: it does not expose that part of the memory, or not with"
+                  + " that right, or the word is not aligned in its memory");
+      case RmaLayout.FAULT -> failed(id, NOT_MAPPED);
       default -> throw new CorruptRingException("invalid fragment status " + status);
     }
   }

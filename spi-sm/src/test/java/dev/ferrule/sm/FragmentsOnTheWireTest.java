@@ -163,9 +163,13 @@ class FragmentsOnTheWireTest {
       RegisteredMemory local = initiator.register(arena.allocate(100));
       target.answerWith(DocumentedTarget.NOT_EXPOSED_FOR_THAT);
       CompletableFuture<Void> writing =
-          inBackground(() ->
-              assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 100)))
-                  .isInstanceOf(RemoteAccessException.class));
+          inBackground(() -> {
+            long failed = rma.write(local, 0, remote, 0, 100);
+            assertThatThrownBy(() -> rma.await(failed))
+                .isInstanceOfSatisfying(
+                    RemoteAccessException.class, e -> assertThat(e.operation()).isEqualTo(failed));
+            rma.await(failed); // once
+          });
 
       target.serveUntil(writing, DocumentedTarget.WRITE, 0, 100);
 

@@ -9,14 +9,16 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * A client that is accepted but has not confirmed the connection: waits for its confirmation.
+ * A client that was accepted and has not confirmed the connection yet. Waits for the confirmation.
  *
- * <p><b>Threads:</b> used by the accepting thread, and handed over to another one only under the
- * listener's lock. The event loop calls the methods that state it.
+ * <p><b>Threads:</b> used by one accepting thread at a time; the listener's lock guards the
+ * transfer to another one. The event loop calls the methods whose comments name it.
  */
 final class AcceptedClient {
 
-  /** How often a thread that waits for a confirmation polls for messages of the client. */
+  /**
+   * The interval at which a thread that waits for a confirmation polls for messages of the client.
+   */
   private static final long SIGN_CHECK_NANOS = 100_000_000;
 
   /** The time to confirm for a client that blocks the acceptance of others. */
@@ -40,7 +42,7 @@ final class AcceptedClient {
     this.mailbox = mailbox;
   }
 
-  /** Starts the time to confirm: the acceptance is sent. */
+  /** Starts the time to confirm. Called when the acceptance is sent. */
   void startTimeout(Duration timeout) {
     patienceNanos = timeout.toNanos();
     acceptedAt = listener.now();
@@ -61,7 +63,7 @@ final class AcceptedClient {
     patienceNanos = Math.min(patienceNanos, SHORT_CONFIRM_NANOS);
   }
 
-  /** Returns whether {@link #confirmed} would not wait. */
+  /** Returns whether {@link #confirmed} returns or throws without waiting. */
   boolean isDecided() {
     return !mailbox.isEmpty() || isExpired() || connection.hasEnded() || connection.hasReceived();
   }
@@ -72,14 +74,17 @@ final class AcceptedClient {
   }
 
   /**
-   * Returns whether the client has sent neither a confirmation nor a message. To be called by the
-   * event loop after it has dispatched all events.
+   * Returns whether the client has sent neither a confirmation nor a message. Called by the event
+   * loop after it has dispatched all events.
    */
   boolean isSilent() {
     return mailbox.isEmpty() && !connection.hasReceived() && !hasEndedWell();
   }
 
-  /** Polls for messages, since the confirmation may be lost. Not under a lock. */
+  /**
+   * Polls for messages, which count as a confirmation: the confirmation itself may be lost. Not
+   * under a lock.
+   */
   void drain() {
     connection.drain();
   }
@@ -101,7 +106,7 @@ final class AcceptedClient {
     return !hasEndedWell() && !isAlive(event);
   }
 
-  /** Waits for the client's confirmation. To be called once. */
+  /** Waits for the client's confirmation. Called once. */
   RdmaConnection confirmed() {
     boolean done = false;
     try {
@@ -120,9 +125,9 @@ final class AcceptedClient {
   }
 
   /**
-   * Waits for the client's confirmation, a message, or the end of the connection, which the
-   * receiver of all connections may have found before. Whatever arrived in time counts, even if
-   * this method is called later or the event loop was not scheduled since.
+   * Waits for the client's confirmation, a message, or the end of the connection. The receiver of
+   * all connections may already have polled the last two. What arrived in time counts, even if this
+   * method is called later or the event loop has not been scheduled since.
    */
   private void awaitSign() throws InterruptedException {
     URI uri = listener.uri();
@@ -152,7 +157,8 @@ final class AcceptedClient {
   }
 
   /**
-   * Returns whether either side has closed it. A close is a message, so the connection was open.
+   * Returns whether either side has closed the connection. A close is a message, so the client had
+   * confirmed.
    */
   private boolean hasEndedWell() {
     return connection.hasEnded() && connection.failure() == null;

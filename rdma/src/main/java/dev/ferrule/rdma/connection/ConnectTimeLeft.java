@@ -7,9 +7,9 @@ import dev.ferrule.verbs.cm.CmEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rest of {@code connectTimeout}. The timeout covers only the time that this side waits for the
- * network and the peer: loading libraries, and allocating and registering memory, takes seconds in
- * a cold JVM.
+ * The rest of {@code connectTimeout}. The timeout counts only the time that this side waits for the
+ * network and the peer. It excludes loading libraries, and allocating and registering memory, which
+ * take seconds in a cold JVM.
  *
  * <p>Not thread-safe.
  */

@@ -13,15 +13,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Closes a connection: waits for its threads, flushes its messages, says goodbye to the peer, and
- * releases the resources.
+ * Closes a connection: waits for its threads, flushes its messages, sends a goodbye to the peer,
+ * and releases the resources.
  */
 final class ConnectionCloser {
 
-  /** How long closing waits for threads to leave blocking calls: far longer than they need. */
+  /** The time that closing waits for threads to leave blocking calls: far longer than they need. */
   static final long PATIENCE_NANOS = 1_000_000_000L;
 
-  /** How long closing waits for a device to release a connection whose peer does not answer. */
+  /**
+   * The time that closing waits for a device to release a connection whose peer does not answer.
+   */
   private static final long CLEANUP_NANOS = 100_000_000;
 
   private static final long FLUSH_PAUSE_NANOS = 20_000;
@@ -45,8 +47,8 @@ final class ConnectionCloser {
   }
 
   /**
-   * After a failure, moves the queue pair to the error state: the peer must not go on sending, in
-   * particular not into shared receive buffers.
+   * Moves the queue pair to the error state after a failure: the peer must stop sending, especially
+   * into shared receive buffers.
    */
   void abort() {
     abortedAt = System.nanoTime();
@@ -54,7 +56,8 @@ final class ConnectionCloser {
   }
 
   /**
-   * Closes the connection, once. Blocks until the threads have left, the flush, and the release.
+   * Closes the connection, once. Blocks until the threads have left, messages are flushed, and
+   * resources are released.
    */
   void close(Duration timeout) {
     // the state changes first, so every thread that returns from close sees it
@@ -109,8 +112,9 @@ final class ConnectionCloser {
    * Releases the resources of the connection.
    *
    * @param peerAnswers whether the peer has acknowledged all work requests. Otherwise the device
-   *     may take seconds to destroy the queue pair. Then only the registrations of the program's
-   *     memory are waited for, as the program may reuse it as soon as the connection is closed.
+   *     may take seconds to destroy the queue pair, and this method waits only until the
+   *     registrations of the program's memory have ended: the program may reuse that memory as soon
+   *     as the connection is closed.
    */
   private void giveUp(boolean peerAnswers) {
     Cleanup.close(
@@ -143,15 +147,16 @@ final class ConnectionCloser {
   /** Returns whether a handler of another thread is processing a message of the connection. */
   private boolean isReadByAnother(Thread closer) {
     if (Membarrier.REGISTERED_PRIVATE) { // else each poll begins with a barrier
-      Membarrier.inProcess(); // a poll that has begun is seen, or sees the closed state
+      // either this thread sees a poll that has begun, or the poll sees the closed state
+      Membarrier.inProcess();
     }
     return channel.viewUse().isByAnother(closer);
   }
 
   /**
    * Stops receiving. A queue pair of a shared receive queue may have taken a receive that has not
-   * completed. Its buffer is lost unless its completion is awaited. After a goodbye of the peer
-   * there is none.
+   * completed. Its buffer is lost unless this method waits for the completion. After a goodbye of
+   * the peer, no such receive exists.
    */
   private void stopQueuePair() {
     receives.drain();

@@ -12,8 +12,8 @@ import dev.ferrule.verbs.cm.CmEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles what the queues, the connection manager and the device report of a connection: wakes its
- * threads, or ends it and states the reason.
+ * Handles the events of a connection, which the queues, the connection manager and the device
+ * report: wakes its threads, or ends the connection and states the reason.
  *
  * <p><b>Threads:</b> any thread that polls, and the event loop.
  */
@@ -21,7 +21,8 @@ final class ConnectionEvents implements QueueCallbacks {
 
   /**
    * Whether the thread is taking the completions of a failed connection. Connections that share a
-   * receive queue may all fail at once: each would take those of the next, and so nest as deep.
+   * receive queue may all fail at once. Without this check, handling one failure would take the
+   * completions of the next, and the calls would nest as deep as there are connections.
    */
   private static final ThreadLocal<Boolean> TAKING_END = ThreadLocal.withInitial(() -> false);
 
@@ -54,7 +55,7 @@ final class ConnectionEvents implements QueueCallbacks {
     return life;
   }
 
-  /** Returns whether outstanding work requests will not be acknowledged. */
+  /** Returns whether outstanding work requests will never be acknowledged. */
   boolean isPeerGone() {
     return peerGone;
   }
@@ -101,7 +102,7 @@ final class ConnectionEvents implements QueueCallbacks {
     switch (event.type()) {
       case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error, or is gone");
       case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR -> {
-        // completions, if there are any, have the cause
+        // the completions, if any, state the cause
         connection.channel().sends().look();
         takeEnd();
         life.lost("the queue pair reports an error: " + event.type());
@@ -113,7 +114,9 @@ final class ConnectionEvents implements QueueCallbacks {
     }
   }
 
-  /** Ends the connection if a completed receive has a reason for it: the program may not poll. */
+  /**
+   * Ends the connection if a completed receive is a reason for it, as the program may never poll.
+   */
   private void takeEnd() {
     if (!TAKING_END.get()) {
       TAKING_END.set(true);
@@ -169,7 +172,11 @@ final class ConnectionEvents implements QueueCallbacks {
         if (connection.channel().isGoodbyeSaid()) {
           life.closedByPeer();
         } else {
-          life.lost(text + codes);
+          life.lost(
+              "the device ended the connection without a reported cause (the peer's process may have"
+                  + " ended): "
+                  + text
+                  + codes);
         }
       }
       default -> {

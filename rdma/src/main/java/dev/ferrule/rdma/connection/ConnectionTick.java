@@ -6,18 +6,16 @@ import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.support.Lifecycle;
 
 /**
- * The periodic work of a connection: it probes the peer, and reports free buffer space, as the
- * program's threads may not call for a long time.
+ * The periodic work of a connection: probes the peer, and reports free buffer space. The program's
+ * threads may make no call for a long time.
  *
- * <p><b>Threads:</b> runs on the event loop, so it does not block.
+ * <p><b>Threads:</b> runs on the event loop, so it must not block.
  */
 final class ConnectionTick implements Runnable {
 
   private static final int PROBES_PER_TIMEOUT = 4;
 
-  /**
-   * The number of polls per tick. It is bounded, as the ticks of all connections share a thread.
-   */
+  /** The maximum number of polls per tick: the ticks of all connections share a thread. */
   private static final int POLLS_PER_TICK = 32;
 
   private final Lifecycle life;
@@ -29,7 +27,7 @@ final class ConnectionTick implements Runnable {
   private long lastProbe = System.nanoTime(); // only by the event loop
 
   /**
-   * Creates the work.
+   * Creates the periodic work of a connection.
    *
    * @param peerTimeoutNanos the time after which a peer that acknowledges nothing is lost, in
    *     nanoseconds; 0 if it is not probed
@@ -79,8 +77,8 @@ final class ConnectionTick implements Runnable {
   }
 
   /**
-   * Polls for the answer to an earlier report. The program may not poll, since its thread may be
-   * waiting for something else, such as buffer space at this peer.
+   * Polls for the answer to an earlier report. The program's thread may not poll, for example while
+   * it waits for buffer space at this peer.
    */
   private void pollForReports() {
     int rounds = 0;

@@ -7,7 +7,7 @@ import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 
-/** The part of the handshake that both sides have in common. */
+/** The part of the handshake that is common to both sides. */
 final class Handshake {
 
   /** The maximum number of outstanding RDMA READs of a side. Most devices support it. */
@@ -15,7 +15,7 @@ final class Handshake {
 
   private Handshake() {}
 
-  /** Checks the length of a program's payload. Without a handshake there is none. */
+  /** Checks the length of a program's payload. Without a handshake it must be empty. */
   static void checkPayload(
       URI uri, RdmaProtocol protocol, ResolvedOptions options, byte[] payload, int privateData) {
     int limit = protocol.hasHandshake(options) ? privateData - protocol.hello().size() : 0;
@@ -43,7 +43,7 @@ final class Handshake {
         : new byte[0];
   }
 
-  /** Returns a hello that rejects a client, with the reason, shortened if it is too long. */
+  /** Returns a hello that rejects a client and states the reason, shortened if it is too long. */
   static byte[] refusal(RdmaProtocol protocol, Hello.Kind kind, String reason) {
     HelloFormat format = protocol.hello();
     return format.encode(kind, Reason.shortened(reason, format.maxReason()));

@@ -19,7 +19,7 @@ import java.util.function.BiPredicate;
  *  6  1  length of the payload
  *  7  1  flags, the protocol's own
  *  8  4  key of the sender's table for remote memory access; 0 if it has none
- * 12     body, the protocol's own: always of the same length
+ * 12     body, the protocol's own; its length is fixed
  *        the program's payload
  * </pre>
  *
@@ -36,8 +36,8 @@ public record HelloFormat(
   private static final int HEADER = 12;
 
   /**
-   * The bytes that every protocol has for the reason of a rejection: enough for the name of a
-   * function and its advice, and for every fixed reason.
+   * The minimum space for the reason of a rejection in every protocol, in bytes: enough for the
+   * name of a function and its advice, and for every fixed reason.
    */
   static final int LEAST_REASON = 120;
 
@@ -48,8 +48,8 @@ public record HelloFormat(
   /**
    * Creates a format.
    *
-   * @throws IllegalArgumentException if the body is so long that the reason of a rejection might
-   *     not fit
+   * @throws IllegalArgumentException if the body leaves too little space for the reason of a
+   *     rejection
    */
   public HelloFormat {
     if (ConnectionParameters.MAX_REJECT_DATA - HEADER - bodyLength < LEAST_REASON) {
@@ -58,7 +58,7 @@ public record HelloFormat(
   }
 
   /**
-   * Returns the protocol of a hello, which may be another protocol than this one.
+   * Returns the protocol of a hello. It may differ from the protocol of this format.
    *
    * @param data the private data
    * @return the scheme of the protocol; empty if the data is not a hello of Ferrule

@@ -23,7 +23,10 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   private final ReceiveMultiplexer multiplexer = new ReceiveMultiplexer(this::wake);
   private final RdmaReceiver receiver;
 
-  /** For the readiness, and meanwhile for a call that waits; guarded by itself. */
+  /**
+   * The queues that {@link #arm} has armed: for the readiness, and then for a call that waits.
+   * Guarded by itself.
+   */
   private final ArrayDeque<ReceiveQueue[]> armed = new ArrayDeque<>();
 
   ListenerReceiver(RdmaListener listener, ReceiveGroups groups, WaitStrategy wait) {
@@ -40,7 +43,10 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
     return multiplexer;
   }
 
-  /** Ends receiving when the listener is closed; the receivers of the connections take over. */
+  /**
+   * Ends receiving when the listener is closed. From then on, the receivers of the connections take
+   * their messages.
+   */
   void close() {
     multiplexer.end();
     receiver.withdrawRequest();
@@ -79,7 +85,8 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
   }
 
   /**
-   * Disarms the queues that were armed last; the listener may have added another device meanwhile.
+   * Disarms the queues that were armed last. They may differ from the current queues, as the
+   * listener may have added another device.
    */
   @Override
   public void disarm() {
@@ -101,7 +108,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public boolean claimMessages() {
-    return true; // each connection's queue has its owner
+    return true; // ownership is claimed in the message queue of each connection
   }
 
   @Override
@@ -128,7 +135,7 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public boolean isExhausted(int held) {
-    return false; // that depends on each connection
+    return false; // each connection has its own limit
   }
 
   @Override

@@ -39,7 +39,7 @@ final class Mailbox implements Consumer<CmEvent> {
   }
 
   /**
-   * Waits for the next event. Returns a queued event even if the time is over.
+   * Waits for the next event. Returns a queued event even if the time has elapsed.
    *
    * @param nanos the time to wait, in nanoseconds
    * @return the event; null if the wait timed out
@@ -49,7 +49,7 @@ final class Mailbox implements Consumer<CmEvent> {
   }
 
   /**
-   * Takes an event that came in time, after a wait for it has timed out: the event loop may not
+   * Takes an event that arrived in time, after a wait for it has timed out: the event loop may not
    * have dispatched it yet.
    *
    * @param rdmaContext dispatches the events

@@ -37,11 +37,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection over a queue pair: creates its parts, and gives them to the program.
+ * A connection over a queue pair: creates its senders, its receiver and its remote memory access,
+ * and returns them to the program.
  *
- * <p>{@link RdmaSenders}, {@link RdmaReceiver} and {@link RdmaRma} have the data path. {@link
- * ConnectionEvents} ends the connection on what the device reports, {@link ConnectionTick} on a
- * peer that is silent, and {@link ConnectionCloser} on a close.
+ * <p>{@link RdmaSenders}, {@link RdmaReceiver} and {@link RdmaRma} are the data path. {@link
+ * ConnectionEvents} ends the connection when the device reports a failure, {@link ConnectionTick}
+ * when the peer does not answer, and {@link ConnectionCloser} when it is closed.
  */
 final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
@@ -68,7 +69,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   private final Object starting = new Object();
 
   /**
-   * Creates a connection of complete resources and takes ownership of them.
+   * Creates a connection from complete resources, and takes ownership of them.
    *
    * @param address the address that the connection's URI begins with
    * @param agreement the negotiated parameters
@@ -123,8 +124,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
 
   /**
    * Completes the connection and registers it with the event loop. A receiver of all connections
-   * may find the connection as soon as it is complete, and may close it, but not before it is
-   * registered.
+   * may return a message of the connection as soon as it is complete. If the program then closes
+   * the connection, the close waits for the registration.
    *
    * @param completing the last step, after which messages may arrive
    * @param minRnrTimer the minimum RNR NAK timer, as the device encodes it
@@ -147,7 +148,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     receives.drain();
   }
 
-  /** Called when the peer has confirmed the connection: from now on its liveness is probed. */
+  /** Starts probing the liveness of the peer, which has confirmed the connection. */
   void onConfirmed() {
     tick.startProbing();
   }
@@ -175,7 +176,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     wake();
   }
 
-  /** Wakes all threads that wait, which check again. */
+  /** Wakes all waiting threads, which check their conditions again. */
   void wake() {
     senders.wake();
     receiver.wake();
@@ -190,7 +191,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     senders.wake();
   }
 
-  /** Waits until no thread waits in a call any more, or until a timeout. */
+  /** Waits until no thread is waiting in a call, or until a timeout. */
   void awaitNoWaiters(long nanos) {
     senders.awaitNoWaiters(nanos);
     receiver.awaitNoWaiters(nanos);
@@ -364,7 +365,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
         channel.messages().bytesTaken(),
         senders.stalls(),
         channel.reports(),
-        OptionalLong.empty(), // the device retransmits, and counts that per port
+        OptionalLong.empty(), // the device retransmits, and counts retransmissions per port
         OptionalLong.empty(), // the peer's device wakes the peer's threads
         senders.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()),
         RMA_PATH);
@@ -382,7 +383,7 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
     return channel;
   }
 
-  /** Returns how long to wait for the peer when a resource is released. */
+  /** Returns the time to wait for the peer when a resource is released, in nanoseconds. */
   long patienceNanos() {
     return Math.max(closeTimeout.toNanos(), ConnectionCloser.PATIENCE_NANOS);
   }

@@ -16,7 +16,7 @@ import java.net.URI;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A connect request of a waiting client; establishes the connection on the server's side. */
+/** The connect request of a waiting client. Establishes the connection on the server's side. */
 final class RdmaConnectionRequest implements ConnectionRequest {
 
   private static final System.Logger LOGGER =
@@ -39,8 +39,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** The reason sent to a client without a valid hello; it fits as those of the listener do. */
-  static final String STRANGER = "connection refused: the client does not speak this protocol";
+  /**
+   * The reason sent to a client without a valid hello. It fits into every protocol's private data.
+   */
+  static final String STRANGER = "the client does not speak this protocol";
 
   /** The state of the request. */
   private enum State {
@@ -87,7 +89,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     peer = id().peerAddress().map(listener.address()::at).map(RdmaAddress::uri);
   }
 
-  /** Returns a reason to reject the client; null if the program may decide. */
+  /** Returns the reason to reject the client; null if the program decides. */
   @Nullable Objection objection() {
     if (!protocol.hasHandshake(options)) {
       return null;
@@ -151,7 +153,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     return own.isWildcard() ? id().localAddress().map(own::at).orElse(own) : own;
   }
 
-  /** Claims the request, for this thread to answer. */
+  /** Claims the request: only this thread may answer it. */
   private void take() {
     synchronized (this) {
       if (state == State.CANCELLED) {
@@ -177,7 +179,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   /**
-   * Rejects the client for a reason other than the program's; no effect if it has been answered.
+   * Rejects the client for a reason other than the program's. No effect if the request has been
+   * answered.
    */
   void refuse(Objection objection) {
     synchronized (this) {
@@ -205,9 +208,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   /**
-   * Accepts, without waiting for the client's confirmation. The client has connectTimeout for it,
-   * from the time that the acceptance is sent: creating the resources before may take longer than
-   * that.
+   * Accepts the client, without waiting for its confirmation. The client has connectTimeout to
+   * confirm. The time starts when the acceptance is sent: creating the resources before that may
+   * take longer than the timeout.
    */
   AcceptedClient answer(byte[] payload) {
     Handshake.checkPayload(
@@ -238,7 +241,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** Rejects the client, unless the acceptance is already sent or the client is gone. */
+  /** Rejects the client, unless the acceptance has been sent or the client is gone. */
   private void turnAway(Hello.Kind kind, Throwable failure) {
     if (!acceptanceSent && id().isAcceptable()) {
       reject(kind, failure);
@@ -249,7 +252,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     try {
       id().reject(Handshake.refusal(protocol, kind, Objection.reason(failure)));
     } catch (VerbsException e) {
-      failure.addSuppressed(e); // the client has disconnected meanwhile
+      failure.addSuppressed(e); // the client has disconnected
     }
   }
 

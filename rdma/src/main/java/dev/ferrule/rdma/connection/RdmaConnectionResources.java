@@ -109,7 +109,7 @@ final class RdmaConnectionResources {
 
   private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side, int batch) {
     if (group != null) {
-      int needed = side.receives(); // 0 if they are shared: the queue has entries for all of those
+      int needed = side.receives(); // 0 if shared: the queue has entries for all shared receives
       if (!group.reserveCompletions(needed)) {
         throw new VerbsException(
             "ibv_create_cq",
@@ -167,7 +167,8 @@ final class RdmaConnectionResources {
   }
 
   /**
-   * Returns the table for remote memory access; null without a handshake, which carries its key.
+   * Returns the table for remote memory access; null without a handshake, as the hello carries its
+   * key.
    */
   @Nullable AccessTable accessTable() {
     return accessTable;
@@ -236,8 +237,8 @@ final class RdmaConnectionResources {
   }
 
   /**
-   * Sets the minimum RNR NAK timer, as the device encodes it. If a protocol violation has moved the
-   * queue pair to the error state already, that failure is the one to report.
+   * Sets the minimum RNR NAK timer, as the device encodes it. Ignores EINVAL: a protocol violation
+   * may have moved the queue pair to the error state, and that failure is reported instead.
    */
   void setMinRnrTimer(int code) {
     try {
@@ -250,7 +251,10 @@ final class RdmaConnectionResources {
     }
   }
 
-  /** Watches the asynchronous events of the queues, by the event loop. To be called once. */
+  /**
+   * Adds a watcher, which the event loop calls, for the asynchronous events of the queues. Called
+   * once.
+   */
   void watch(Consumer<AsyncEvent> events) {
     List<Long> elements = new ArrayList<>();
     elements.add(queuePair().address());
@@ -311,7 +315,7 @@ final class RdmaConnectionResources {
     }
   }
 
-  /** Destroys the queue pair. Its later completions belong to no connection. */
+  /** Destroys the queue pair. Completions that are polled later belong to no connection. */
   void destroyQueuePair() {
     stopQueuePair();
     if (queuePair != null) {
@@ -320,16 +324,16 @@ final class RdmaConnectionResources {
     }
   }
 
-  /** Releases everything, once. To be called when no thread uses the queues any more. */
+  /** Releases everything, once. Called when no thread uses the queues. */
   void close() {
     close(() -> false);
   }
 
   /**
-   * Releases everything, once. To be called when no thread uses the queues any more.
+   * Releases everything, once. Called when no thread uses the queues.
    *
-   * @param isSeen whether a handler of another thread is processing a message in the memory, which
-   *     is then freed by the garbage collector
+   * @param isSeen returns whether a handler of another thread is processing a message in the
+   *     memory; if so, the garbage collector frees the memory later
    */
   void close(BooleanSupplier isSeen) {
     if (closed) {

@@ -33,17 +33,17 @@ import org.jspecify.annotations.Nullable;
 /** A listener on a port. */
 final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
-  /** The reasons sent to clients; they fit into every protocol's private data. */
+  /** The reasons sent to clients. They fit into every protocol's private data. */
   static final String CLOSED = "connection refused: the listener was closed";
 
   static final String BACKLOG_FULL =
       "connection refused: the listener's backlog is full (try again, or raise its option backlog)";
 
   /**
-   * The number of accepted clients that have not confirmed, each of which occupies memory, at which
-   * no thread begins to accept another one. A client counts once it is accepted, so n threads may
-   * accept up to n - 1 more. If other clients are waiting at this limit, the time to confirm is
-   * shortened.
+   * The limit of accepted clients that have not confirmed, each of which occupies memory. At the
+   * limit, no thread begins to accept another client. A client counts once it is accepted, so n
+   * threads may exceed the limit by n - 1. If other clients are waiting at the limit, the time to
+   * confirm is shortened.
    */
   private static final int MAX_CONFIRMING = 16;
 
@@ -177,7 +177,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     return groups.receiver(ownReadiness());
   }
 
-  /** Removes a request that is answered or whose client is gone. */
+  /** Removes a request that has been answered or whose client is gone. */
   synchronized void forget(RdmaConnectionRequest request) {
     unanswered.remove(request);
     waiting.remove(request);
@@ -187,7 +187,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     return closed;
   }
 
-  /** Returns the exception to throw then. */
+  /** Returns the exception for calls after the close. */
   ConnectionClosedException closed() {
     return closedException();
   }
@@ -213,9 +213,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Accepts a client, and further ones while it takes long to confirm, so a client that never
-   * confirms does not block others. Returns the first that confirms; the others are left for the
-   * next call.
+   * Accepts a client. While it takes long to confirm, accepts further clients, so a client that
+   * never confirms does not block others. Returns the connection of the first client that confirms;
+   * later calls return the others.
    */
   @Override
   protected @Nullable Connection acceptNext(long deadline) throws InterruptedException {
@@ -242,8 +242,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Returns the next step of an accept: to return a client that has confirmed or failed to, or else
-   * to accept one. The lock of this is held here, but not during the step.
+   * Returns the next step of an accept: the end of an accept whose client has confirmed or failed
+   * to, otherwise the accept of another client. Null if there is nothing to do. The caller holds
+   * the lock of this object, and releases it before the step.
    */
   private @Nullable Supplier<@Nullable Connection> nextStep() {
     for (AcceptedClient client : confirming) {
@@ -262,8 +263,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Returns whether another client may be accepted: at most as many as threads are waiting to
-   * return one, not counting those that are overdue.
+   * Returns whether another client may be accepted. The number of unconfirmed clients that are not
+   * overdue is limited to the number of threads in accept.
    */
   private boolean mayAcceptMore() {
     long now = now();
@@ -274,7 +275,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     return fresh < accepting && confirming.size() < MAX_CONFIRMING;
   }
 
-  /** Returns the time by which the time to confirm is measured, in nanoseconds. */
+  /** Returns the current time of the clock that measures the time to confirm, in nanoseconds. */
   long now() {
     return clock.getAsLong();
   }
@@ -291,8 +292,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Waits until {@code client} finds one, which it looks for under the lock of this; returns null
-   * after the deadline.
+   * Waits until {@code client} returns a result; calls it under the lock of this object. Returns
+   * null after the deadline.
    */
   private synchronized <T> @Nullable T await(
       Supplier<@Nullable T> client, boolean forAccept, long deadline) throws InterruptedException {
@@ -311,7 +312,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       }
       AcceptedClient oldest = confirming.peek();
       if (forAccept && oldest != null) {
-        // wake up when its time is over, which causes no event, or when others may be accepted
+        // wakes up at its deadline, which causes no event, or when other clients may be accepted
         nanos =
             Math.min(nanos, Math.clamp(oldest.deadline() - now(), 1, AcceptedClient.OVERDUE_NANOS));
       }
@@ -321,10 +322,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Called on an event of a client, by the event loop.
+   * Handles an event of a client. Called by the event loop.
    *
-   * @param gone the client if it was accepted and has disconnected, to be released, as the next
-   *     accept may be a long time away; else null
+   * @param gone the client to release, which was accepted and has disconnected; null if there is
+   *     none. It is released here, because the next accept may be much later
    */
   void onClientEvent(@Nullable AcceptedClient gone) {
     synchronized (this) {
@@ -338,8 +339,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Releases clients whose disconnection caused no event here: the next accept may be a long time
-   * away. Called on each tick of the event loop.
+   * Releases clients whose disconnection caused no event on this side, because the next accept may
+   * be much later. Called on each tick of the event loop.
    */
   private void tick() {
     List<AcceptedClient> overdue;
@@ -352,7 +353,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     if (overdue.isEmpty()) {
       return;
     }
-    // events that arrived in time count, even if this thread was not scheduled since
+    // events that arrived in time count, even if this thread has not been scheduled since
     try {
       rdmaContext.takeWaitingEvents();
     } catch (InterruptedException e) {

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Registered memory of the program as used by a connection, for all its senders and its remote
- * memory access. The device accesses it directly.
+ * The use of registered memory of the program by one connection, for all its senders and its remote
+ * memory access. The device accesses the memory directly.
  */
 final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source {
 
@@ -57,9 +57,10 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
   }
 
   /**
-   * Announces a message from it that will be posted, or throws if it may no longer be used. By any
-   * sender. The announcement precedes the check, and a close reads in the opposite order: it waits
-   * for the message, or the message is refused.
+   * Announces a message that will be posted from the memory; throws if the memory has been closed.
+   * By any sender. This method counts the message, then checks for a close; a close is recorded
+   * first, then reads the count. So either the close waits for the message, or the message is
+   * refused.
    */
   void stage() {
     unposted.incrementAndGet();
@@ -75,15 +76,16 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
   }
 
   /**
-   * Records that a message announced by {@link #stage} is posted, by its number in the send queue
-   * or that of a later one. Another sender may have recorded a later message.
+   * Records that a message announced by {@link #stage} has been posted. The number is that of the
+   * message or of a later one in the send queue. Another sender may already have recorded a later
+   * one.
    */
   void posted(long number) {
     long ignored = lastUse.accumulateAndGet(number, Math::max);
-    unposted.decrementAndGet(); // after the number, which a close reads when there is none left
+    unposted.decrementAndGet(); // after the number: a close reads it when no message is unposted
   }
 
-  /** Marks it as used for remote memory access. */
+  /** Marks the memory as used for remote memory access. */
   void accessed() {
     if (!accessed) {
       accessed = true;
@@ -98,7 +100,7 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
       }
       Threads.pause(UNUSED_PAUSE_NANOS);
     }
-    // requests the completion, as the wait for other connections may take all of the time
+    // requests the completion now: waiting for other connections may use up the time
     boolean ignored = queue.isComplete(lastUse.get());
     return true;
   }
@@ -107,7 +109,7 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
   protected boolean awaitUnused(long start) {
     long lastMessage = lastUse.get();
     long lastAccess = accessed ? queue.accesses().lastRequest() : 0;
-    // also while another thread closes the connection, which waits for the same condition
+    // continues while another thread closes the connection: the close waits for the same condition
     while (queue.accesses().isUsable() && isUsed(lastMessage, lastAccess)) {
       if (isLate(start)) {
         return false;
@@ -125,7 +127,7 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
     return start + connection.patienceNanos() - System.nanoTime() < 0;
   }
 
-  /** A peer that receives nothing must not block a close without limit. */
+  /** Ends the connection: a peer that receives nothing must not block a close without limit. */
   @Override
   protected void giveUp() {
     connection

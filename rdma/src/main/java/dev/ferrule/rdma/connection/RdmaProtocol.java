@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of an RDMA provider that depends on its protocol: the hello, the receive memory and the
- * format of messages. The steps for each connection, in this order:
+ * The protocol of an RDMA provider: its hello, its receive memory and its message format. A
+ * connection is established in these steps:
  *
  * <ol>
  *   <li>this protocol, or the shared receive side of a listener, creates a {@link ReceiveSide};
@@ -45,7 +45,7 @@ public interface RdmaProtocol {
    *
    * @param options the listener's options
    * @param client the client's hello
-   * @return the reason to reject the client; null if the program may decide
+   * @return the reason to reject the client; null if the program decides
    */
   default @Nullable String objection(ResolvedOptions options, Hello client) {
     return null;

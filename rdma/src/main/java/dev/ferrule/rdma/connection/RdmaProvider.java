@@ -62,7 +62,10 @@ public abstract class RdmaProvider implements ConnectionProvider {
     }
   }
 
-  /** The cause of a failure may be that the device is gone since it was found. */
+  /**
+   * Returns an exception that states why RDMA is unavailable, if that may be the cause of a
+   * failure; otherwise the failure.
+   */
   private FerruleException explained(URI address, FerruleException failure) {
     return RdmaAvailability.after(failure) instanceof Unavailable(String reason, String remedy)
         ? new ProviderUnavailableException(

@@ -47,10 +47,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
     /** Returns whether no more messages will arrive. */
     boolean isAtEnd();
 
-    /** Returns the exception to throw then. */
+    /** Returns the exception to throw if {@link #isAtEnd} returns true. */
     FerruleException end();
 
-    /** Returns the exception to throw when the waiting thread is interrupted. */
+    /** Returns the exception for an interrupt of the waiting thread. */
     default FerruleException interrupted(String doing) {
       return new OperationInterruptedException(
           uri(), "interrupted while waiting to " + doing, null);
@@ -58,7 +58,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
     /**
      * Makes freed buffer space available to a peer that cannot send without it. A common receiver
-     * does so in {@link #next}, for each connection that has no more messages.
+     * does this in {@link #next}, for each connection without further messages.
      */
     default void serveStarvingPeer() {}
 
@@ -67,7 +67,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
      */
     boolean isExhausted(int held);
 
-    /** Returns the advice for a program that holds that many. */
+    /** Returns the advice for a program that holds all messages for which there are buffers. */
     String allHeldHint();
   }
 
@@ -81,7 +81,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private @Nullable Channel next; // the connection of the next message
   private int held;
   private boolean polling;
-  private @Nullable Channel entered; // whose messages the handler is reading
+  private @Nullable Channel entered; // the connection whose messages the handler is reading
   private boolean claimed;
   private final AtomicBoolean requestsMessages = new AtomicBoolean(); // by a readiness
   private volatile ReadinessDescriptor.@Nullable Source readiness;
@@ -96,7 +96,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     this.waiter = waiter;
   }
 
-  /** Shows messages to a program that uses readiness. */
+  /** Makes a readiness descriptor show messages. */
   void showMessages(ReadinessDescriptor descriptor) {
     readiness = descriptor.source(this::requestMessages, this::isHere);
   }
@@ -110,7 +110,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
     }
   }
 
-  /** Withdraws the request of the readiness, which others would repeat; after the end. */
+  /**
+   * Withdraws the readiness's request for events, after the end. Otherwise each event would repeat
+   * the request.
+   */
   void withdrawRequest() {
     if (requestsMessages.getAndSet(false)) {
       queue.disarm();
@@ -142,7 +145,8 @@ final class RdmaReceiver implements Receiver, EventCondition {
     ReceiveRegion region = receiveUntil(Deadlines.after(timeout));
     if (region == null) {
       ReadinessDescriptor.foundNothing(readiness);
-      throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
+      throw new OperationTimeoutException(
+          owner.uri(), "receive timed out: no message arrived", null);
     }
     return region;
   }
@@ -161,7 +165,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     checkNotPolling();
   }
 
-  /** Checks, if no message has arrived, that one can still arrive. */
+  /** Throws if no message can arrive any more. Called if none has arrived. */
   private void checkCanWait() {
     if (held > 0 && owner.isExhausted(held)) {
       throw new IllegalStateException(
@@ -189,7 +193,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
     }
   }
 
-  /** Returns null if another receiver has taken the message: the listener was just closed. */
+  /**
+   * Takes the message; returns null if another receiver has taken it because the listener was
+   * closed.
+   */
   private @Nullable RdmaReceiveRegion take() {
     if (idleCount == 0) {
       addRegions();
@@ -217,7 +224,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   public int poll(MessageHandler handler, int limit) {
     if (limit < 1) {
       owner.checkUsable();
-      throw new IllegalArgumentException("the limit is " + limit + ", but must be at least 1");
+      throw new IllegalArgumentException("invalid limit: " + limit + " messages; the minimum is 1");
     }
     checkMine();
     checkNotPolling();
@@ -257,8 +264,8 @@ final class RdmaReceiver implements Receiver, EventCondition {
   }
 
   /**
-   * Keeps a connection's messages until the handler returns, see {@link ViewUse}. Consecutive
-   * messages of a connection share one mark.
+   * Marks a connection's messages as being read, so that their memory is not freed until the
+   * handler returns; see {@link ViewUse}. Consecutive messages of a connection share one mark.
    */
   private void enter(Channel channel) {
     if (channel != entered) {
@@ -280,7 +287,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
     }
   }
 
-  /** Returns false if the connection's receiver has taken the message: the listener is closed. */
+  /**
+   * Passes a message to the handler. Returns false if the connection's own receiver has taken it
+   * because the listener was closed.
+   */
   private boolean handOver(MessageHandler handler) {
     Channel channel = requireNonNull(next);
     long message = channel.messages().take();
@@ -290,7 +300,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     int number = MessageQueue.number(message);
     enter(channel);
     try {
-      if (!channel.isClosed()) { // by another thread meanwhile: its memory may be freed
+      if (!channel.isClosed()) { // otherwise its memory may be freed
         handler.onMessage(channel.view(), channel.offset(number), MessageQueue.length(message));
       }
     } finally {
@@ -308,7 +318,9 @@ final class RdmaReceiver implements Receiver, EventCondition {
     return next != null;
   }
 
-  /** Returns whether there is a message to lend; throws if there will never be one. */
+  /**
+   * Returns whether there is a message to lend to the program; throws if there can never be one.
+   */
   @Override
   public boolean isReady() {
     if (isHere()) {
@@ -318,7 +330,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     return false;
   }
 
-  /** Returns whether there is a message; throws if there will never be another one. */
+  /** Returns whether there is a message; throws if no further one can arrive. */
   private boolean isHere() {
     owner.checkUsable();
     if (hasNext()) {
@@ -379,5 +391,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
   long sleeps() {
     return waiter.sleeps();
+  }
+
+  @Override
+  public String toString() {
+    return "receiver of " + owner.uri();
   }
 }

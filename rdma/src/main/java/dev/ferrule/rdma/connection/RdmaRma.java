@@ -31,19 +31,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remote memory access by RDMA WRITE, READ and the device's atomic operations, over the queue pair
- * of the connection. So a message that is sent after a write arrives after it, and exposed memory
- * is accessed without involving the peer's program (one-sided).
+ * of the connection. A message that is sent after a write arrives after it. The accesses are
+ * one-sided: they do not involve the peer's program.
  */
 final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
 
   /**
-   * The size of one work request: large enough that the outstanding requests saturate any link, and
-   * small enough that a message does not wait long behind them, and that a request gets through a
-   * lossy link before the retries are exhausted.
+   * The size of one work request. It is large enough for the outstanding requests to saturate any
+   * link. It is small enough for a message not to wait long behind them, and for a request to pass
+   * a lossy link before the retries are exhausted.
    */
   private static final int PIECE = 64 << 10;
 
-  /** The maximum size of a work request where there are few: every RDMA port permits it. */
+  /** The maximum size of a work request if few are free. Every RDMA port permits it. */
   private static final int LONGEST_PIECE = 1 << 30;
 
   private static final long PAUSE_NANOS = 20_000;
@@ -60,7 +60,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   private final PostCondition postCondition = new PostCondition();
   private final DoneCondition doneCondition = new DoneCondition();
 
-  // The next work request of the using thread.
+  // The next work request of the thread that uses this object.
   private RmaRight nextKind = RmaRight.WRITE;
   private @Nullable RdmaMemoryUse nextSource;
   private long nextAddress;
@@ -76,7 +76,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
    * @param table this side's table
    * @param peerTable the remote key of the peer's table
    * @param sends the connection's send queue
-   * @param waiter waits for the thread that uses this
+   * @param waiter makes the thread that uses this object wait
    */
   RdmaRma(
       RdmaConnection connection,
@@ -185,8 +185,8 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   }
 
   /**
-   * Returns the exception for an access to the table, which is freed if the connection was closed
-   * meanwhile.
+   * Returns the exception for an access to the table, which is freed if another thread has closed
+   * the connection.
    */
   private RuntimeException accessFailed(IllegalStateException e) {
     return connection.life().isReleased() ? connection.life().exception(e) : e;
@@ -226,7 +226,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
         nextOperation = posted + nextLength == length ? id : 0;
         if (!postCondition.isReady() && !waiter.await(postCondition, deadline())) {
           if (posted > 0) {
-            awaitPosted(); // as the program gets no id to wait for, and may reuse its memory
+            awaitPosted(); // the program gets no id to wait for, and may reuse its memory
           }
           return false;
         }
@@ -243,8 +243,8 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   }
 
   /**
-   * Returns the size of work requests with which an operation starts without waiting: longer ones
-   * if there are few; 0 if there is none.
+   * Returns the size of the work requests with which an operation can start without waiting. The
+   * fewer requests are free, the longer each must be. Returns 0 if none is free.
    */
   private long pieceAtOnce(long length) {
     int requests = queue.free();
@@ -299,7 +299,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
 
   @Override
   protected void orderBeforeMessage(long id) {
-    // the operation is posted, and the peer's device processes requests in the order of the queue
+    // nothing to wait for: the peer's device processes requests in the order of the queue
   }
 
   /** Ends all exposures; the queue pair is destroyed. */
@@ -364,11 +364,11 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
                   nextLength,
                   nextOperation);
       if (result == OneSidedOperations.Result.GONE) {
-        checkOpen(); // its exception has the cause
-        throw notExposed();
+        checkOpen(); // throws the cause
+        throw revoked();
       }
       if (result == OneSidedOperations.Result.CLOSED) {
-        source.checkOpen(); // throws, unless a close of it was refused meanwhile
+        source.checkOpen(); // throws, unless a close of the memory was refused in the meantime
         return isReady();
       }
       return result == OneSidedOperations.Result.POSTED;

@@ -6,7 +6,10 @@ import dev.ferrule.support.AbstractSendRegion;
 import dev.ferrule.support.SingleThreadedUse;
 import java.lang.foreign.MemorySegment;
 
-/** A claimed region, at a place of its sender's {@link dev.ferrule.rdma.queue.Outbox}. */
+/**
+ * A claimed region for one message, at a place of its sender's {@link
+ * dev.ferrule.rdma.queue.Outbox}.
+ */
 final class RdmaSendRegion extends AbstractSendRegion {
 
   private final RdmaSender sender;

@@ -23,7 +23,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A sender: claims, sends and batches over an {@link Outbox} of the connection's queue. */
+/**
+ * A sender: claims regions, sends messages and batches them, by an {@link Outbox} of the
+ * connection's send queue.
+ */
 final class RdmaSender extends AbstractSender {
 
   private static final int REGIONS_AT_ONCE = 64;
@@ -45,7 +48,7 @@ final class RdmaSender extends AbstractSender {
   private int idleCount;
   private int requestedLength; // what a waiting thread has requested
   private int requestedMemory; // bytes of it that are not in registered memory
-  private int reservedPlace; // the result
+  private int reservedPlace; // the result for that thread
   private long awaitedId;
   private final AtomicBoolean requestsRoom = new AtomicBoolean(); // by a readiness
 
@@ -61,7 +64,7 @@ final class RdmaSender extends AbstractSender {
   /**
    * Creates a sender.
    *
-   * @param name the beginning of its name in exceptions, as in "the sender of "
+   * @param name the start of its name in exceptions, such as "the sender of "
    * @param unacked the maximum number of unacknowledged messages
    * @param whenClosed called when the program has closed it
    */
@@ -159,7 +162,7 @@ final class RdmaSender extends AbstractSender {
     int total = totalLength(header, segment, offset, length);
     int headerLength = total - length;
     if (length == 0
-        || total <= queue.inlineMax() // the device copies inline messages, too
+        || total <= queue.inlineMax() // an inline message is copied when it is posted
         || (headerLength > 0 && !queue.gathers())) {
       return copyAndStage(header, headerLength, segment, offset, length, timeout);
     }
@@ -222,7 +225,7 @@ final class RdmaSender extends AbstractSender {
     return copyAndStage(MemorySegment.NULL, 0, source, offset, (int) length, timeout);
   }
 
-  /** Stages a copy of a message, after a header or none. */
+  /** Stages a copy of a message, behind an optional header. */
   private long copyAndStage(
       MemorySegment header,
       int headerLength,
@@ -309,7 +312,9 @@ final class RdmaSender extends AbstractSender {
   public void await(long id, Duration timeout) {
     if (!await(id, Deadlines.after(timeout))) {
       throw new OperationTimeoutException(
-          connection.uri(), "timed out waiting for the acknowledgement of message " + id, null);
+          connection.uri(),
+          "timed out waiting for message " + id + ": the peer's device has not acknowledged it",
+          null);
     }
   }
 
@@ -403,7 +408,9 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  /** Requests completions, credits and space of other senders to be shown by the readiness. */
+  /**
+   * Requests that the readiness shows completions, credits and space that other senders release.
+   */
   @Override
   protected void requestRoom() {
     withdrawRequest(); // the request before this one
@@ -415,7 +422,9 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  /** Withdraws the request of the readiness, which others would repeat. */
+  /**
+   * Withdraws the readiness's request for events. Otherwise each event would repeat the request.
+   */
   void withdrawRequest() {
     if (requestsRoom.getAndSet(false)) {
       receives.disarm();
@@ -429,7 +438,7 @@ final class RdmaSender extends AbstractSender {
     }
     giveBack(regions, connection::hasEnded);
     closed = true;
-    foundRoom(maxMessage()); // it waits for none any more
+    foundRoom(maxMessage()); // ends its wait for space
     withdrawRequest();
     outbox.close();
     whenClosed.accept(this);

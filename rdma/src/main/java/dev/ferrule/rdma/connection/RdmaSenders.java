@@ -15,14 +15,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The senders of a connection, which share its send queue: the first, which is open from the start,
- * and those that its program opens.
+ * The senders of a connection, which share its send queue. The first one is open from the start;
+ * the program opens the others.
  *
  * <p><b>Threads:</b> any thread may call.
  */
 final class RdmaSenders extends AbstractSenders<RdmaSender> {
 
-  /** The senders that may be open at a time beside the first, which bounds their memory. */
+  /** The maximum number of open senders in addition to the first. It bounds their memory. */
   static final int MAX_FURTHER = 63;
 
   private final RdmaConnection connection;
@@ -32,7 +32,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
   private final ResolvedOptions options;
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final RdmaSender first;
-  private volatile RdmaSender[] open; // with the first, if it is; written under the lock of this
+  private volatile RdmaSender[] open; // with the first, if open; written under the lock of this
   private int opened; // in total; under the lock of this
 
   RdmaSenders(
@@ -81,7 +81,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     try {
       RdmaSender sender = add();
       done = true;
-      // otherwise it may have been closed without this sender's being woken
+      // a close before the line above has not woken this sender
       connection.life().checkOpen();
       return sender.checked();
     } finally {
@@ -103,7 +103,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     if (now.length > MAX_FURTHER) {
       throw new ResourceExhaustedException(
           connection.uri(),
-          MAX_FURTHER + " senders beside the first are open, which is the limit: close one",
+          "the limit of " + MAX_FURTHER + " senders beside the first is reached: close one",
           null);
     }
     opened++;
@@ -122,7 +122,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     afterClose();
   }
 
-  /** Wakes the threads that wait, which check again. */
+  /** Wakes the waiting threads, which check their conditions again. */
   void wake() {
     forEach(RdmaSender::wake);
   }
@@ -132,7 +132,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     forEach(RdmaSender::withdrawRequest);
   }
 
-  /** Waits until no thread waits in a sender any more. */
+  /** Waits until no thread is waiting in a sender, or until a timeout. */
   void awaitNoWaiters(long nanos) {
     long start = System.nanoTime();
     for (RdmaSender sender : open) {

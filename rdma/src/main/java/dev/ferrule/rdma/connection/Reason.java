@@ -4,10 +4,10 @@ package dev.ferrule.rdma.connection;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Shortens the reason for a rejection to the private data that the connection manager carries. Like
- * every error message it ends with the fix, after the last semicolon if there is one. The fix is
- * what the client's user needs, so it is kept and the text before it is cut, at the end of a word:
- * {@code mmap(1099511627776 bytes): Cannot allocate ...; use a smaller ring}.
+ * Shortens the reason for a rejection to the length of the connection manager's private data. Like
+ * every error message, a reason ends with the fix, which follows the last semicolon. The client's
+ * user needs the fix, so it is kept, and the text before it is cut at the end of a word: {@code
+ * mmap(1099511627776 bytes): Cannot allocate ...; use a smaller ring}.
  */
 final class Reason {
 
@@ -37,9 +37,12 @@ final class Reason {
     return result.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Returns as many whole words from the start of a text as fit; the name of a function is one. */
+  /**
+   * Returns as many whole words from the start of a text as fit. The name of a function is one
+   * word.
+   */
   private static String words(String text, int limit) {
-    int end = Math.clamp(limit, 0, text.length()); // a character takes a byte at least
+    int end = Math.clamp(limit, 0, text.length()); // a character takes at least one byte
     while (end > 0 && (bytes(text.substring(0, end)) > limit || !isEndOfWord(text, end))) {
       end--;
     }

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * completion queue (singleReceiver), or a completion queue and receives (srq). The group is
  * reference-counted: the listener and each connection retain it.
  *
- * <p>Connections with shared receives share the completion queue as well: it has an entry for each
- * buffer, so it is small and cannot overflow. Each of several completion queues would need as many
- * entries, as a peer that ignores its credit can fill all buffers. A smaller queue could overflow.
- * An overflow ends the connection, but all others lose the buffers of the lost completions, as
- * nothing else identifies them.
+ * <p>Connections with shared receives also share the completion queue. It has an entry for each
+ * buffer, so it is small and cannot overflow. A completion queue per connection would need as many
+ * entries: a peer that ignores its credit can fill all buffers. If a smaller queue overflowed, its
+ * connection would end, and the buffers of the lost completions would be lost to all connections,
+ * because only a completion identifies a buffer.
  */
 final class ReceiveGroup {
 
@@ -107,7 +107,7 @@ final class ReceiveGroup {
   }
 
   /**
-   * Reserves entries of the common completion queue for a connection with its own receives; returns
+   * Reserves entries of the common completion queue for a connection with its own receives. Returns
    * false if too few are left.
    */
   synchronized boolean reserveCompletions(int count) {
@@ -137,10 +137,10 @@ final class ReceiveGroup {
   }
 
   /**
-   * Releases what a connection has retained; everything with the last one.
+   * Releases the group for a connection or the listener. The last release frees the resources.
    *
-   * @param isSeen whether a handler is processing a message of the connection, so that the garbage
-   *     collector frees the memory
+   * @param isSeen whether a handler is processing a message of the connection; if so, the garbage
+   *     collector frees the memory later
    */
   void release(boolean isSeen) {
     boolean discards;

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of a listener share for receiving: a {@link ReceiveGroup} on each device,
- * and the receiver of all connections.
+ * The resources for receiving that the connections of a listener share: a {@link ReceiveGroup} on
+ * each device, and the receiver of all connections.
  *
  * <p><b>Threads:</b> any thread may call.
  */
@@ -61,7 +61,7 @@ final class ReceiveGroups {
         ListenerReceiver known = receiver;
         if (known != null) {
           group.collect(known.multiplexer());
-          known.wake(); // to poll its queue as well
+          known.wake(); // so that it polls the new queue as well
         }
       }
       group.retain();
@@ -76,7 +76,7 @@ final class ReceiveGroups {
   /**
    * Returns the receiver of all connections.
    *
-   * @param readiness shows its messages; null if the program does not use it
+   * @param readiness shows its messages; null if the program does not use readiness
    */
   synchronized Receiver receiver(@Nullable ReadinessDescriptor readiness) {
     if (!isSingleReceiver()) {
@@ -109,7 +109,7 @@ final class ReceiveGroups {
     return queues;
   }
 
-  /** Releases the groups, each of which its connections retain, and ends the receiver. */
+  /** Releases the groups, which their connections still retain, and ends the receiver. */
   synchronized void close() {
     groups.values().forEach(ReceiveGroup::release);
     groups.clear();

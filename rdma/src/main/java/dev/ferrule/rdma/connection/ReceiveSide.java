@@ -9,14 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receive side of a connection: its receive memory, and the receives that it posts.
  *
- * <p><b>Threads:</b> used by the thread that establishes the connection, then by the one that ends
- * it.
+ * <p><b>Threads:</b> used by the thread that establishes the connection, then by the thread that
+ * ends it.
  */
 public interface ReceiveSide extends AutoCloseable {
 
   /**
-   * {@return the number of receives posted to the connection's own receive queue; 0 if there is a
-   * shared one} There are never more completions than receives, whatever the peer sends.
+   * {@return the number of receives posted to the connection's own receive queue; 0 if receives
+   * come from a shared one} This is also the maximum number of completions, whatever the peer
+   * sends.
    */
   int receives();
 
@@ -31,8 +32,8 @@ public interface ReceiveSide extends AutoCloseable {
    * before the peer can send messages.
    *
    * @param queuePair the queue pair, not connected
-   * @throws VerbsException if the device fails; the receive side has to be closed in this case as
-   *     well
+   * @throws VerbsException if the device fails; the caller must close the receive side in this case
+   *     as well
    */
   void start(QueuePair queuePair);
 
@@ -42,7 +43,7 @@ public interface ReceiveSide extends AutoCloseable {
   /**
    * Derives the parameters of the connection from both hellos.
    *
-   * @param peer the peer's valid hello; null without a handshake, when this side assumes its own
+   * @param peer the peer's valid hello; null without a handshake; this side then assumes its own
    *     parameters for the peer
    * @return the parameters of the connection
    */
@@ -59,8 +60,8 @@ public interface ReceiveSide extends AutoCloseable {
   void close();
 
   /**
-   * Frees the pages of the receive memory of this connection alone, after {@link #close}. Otherwise
-   * the memory is freed when it is unreachable.
+   * Frees the pages of receive memory that belongs to this connection only. Called after {@link
+   * #close}. Otherwise the memory is freed when it is unreachable.
    */
   default void discard() {}
 }

@@ -13,8 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Converts the rejection of a client to an exception. A program gives its reason in the private
- * data; a kernel gives a reason code of the InfiniBand specification (12.6.7.2).
+ * Converts the rejection of a client to an exception. A program states its reason in the private
+ * data; a kernel sends a reason code of the InfiniBand specification (12.6.7.2).
  */
 final class Rejections {
 
@@ -34,8 +34,7 @@ final class Rejections {
     }
     Optional<Hello> decoded = protocol.hello().decode(event.privateData());
     if (decoded.isEmpty()) {
-      return new ConnectionRefusedException(
-          uri, withoutAnswer(protocol, hasHandshake, event.privateData()), null);
+      return refused(uri, withoutAnswer(protocol, hasHandshake, event.privateData()));
     }
     Hello hello = decoded.get();
     if (hello.version() != protocol.hello().version()) {
@@ -46,7 +45,7 @@ final class Rejections {
       case REJECT -> new ConnectionRejectedException(uri, hello.payload());
       case NO_ROOM ->
           new ResourceExhaustedException(uri, "the listener lacks a resource: " + text, null);
-      default -> new ConnectionRefusedException(uri, text, null);
+      default -> refused(uri, text);
     };
   }
 
@@ -61,19 +60,25 @@ final class Rejections {
         null);
   }
 
-  /** The second status is that of iWARP. */
+  private static ConnectionRefusedException refused(URI uri, String reason) {
+    return new ConnectionRefusedException(uri, "connection refused: " + reason, null);
+  }
+
+  /**
+   * Returns whether the peer's program has rejected the client. The second status is that of iWARP.
+   */
   private static boolean isByProgram(int status) {
     return status == CmEvent.REJECTED_BY_CONSUMER || status == -Errno.ECONNREFUSED;
   }
 
   /**
-   * Returns the message for a program that rejected the client without a hello, or ended before it
-   * answered.
+   * Returns the message for a listener's program that rejected the client without a hello, or that
+   * ended before it answered.
    */
   private static String withoutAnswer(RdmaProtocol protocol, boolean hasHandshake, byte[] data) {
     Optional<String> other = HelloFormat.schemeOf(data);
     if (other.isPresent()) {
-      return "connection refused: the listener speaks "
+      return "the listener speaks "
           + other.get()
           + ", not "
           + protocol.scheme()
@@ -84,11 +89,11 @@ final class Rejections {
     for (byte each : data) {
       if (each != 0) {
         return hasHandshake
-            ? "connection refused: the listener is not Ferrule"
-            : "connection refused: the listener has rejected the client";
+            ? "the listener is not Ferrule"
+            : "the listener has rejected the client";
       }
     }
-    return "connection refused: the listener was closed, or its process ended, before it answered;"
+    return "the listener was closed, or its process ended, before it answered;"
         + " or it is not Ferrule and has rejected the client";
   }
 
@@ -96,7 +101,7 @@ final class Rejections {
     String text = reason(reason) + " (reject reason " + reason + ")";
     return switch (reason) {
       case 1, 2, 3 -> new ResourceExhaustedException(uri, text, null);
-      default -> new ConnectionRefusedException(uri, text, null);
+      default -> refused(uri, text);
     };
   }
 
@@ -106,7 +111,7 @@ final class Rejections {
       case 3 -> "the listener's host is out of resources for another connection";
       case 4 -> "the connection timed out at the listener's host: try again";
       case 6, 7, 30 -> "the connection is unknown to the listener's host: try again";
-      case 8 -> "connection refused: no listener at that port (start one, or check the port)";
+      case 8 -> "no listener at that port (start one, or check the port)";
       case 5, 9 ->
           "the listener's host does not support this kind of connection (reliable, connected)";
       case 10 ->

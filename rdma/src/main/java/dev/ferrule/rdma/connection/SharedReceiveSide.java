@@ -11,9 +11,9 @@ import dev.ferrule.verbs.VerbsException;
 public interface SharedReceiveSide extends AutoCloseable {
 
   /**
-   * {@return the total number of receives} Each completion occupies one of them until it is polled,
-   * so there are never more completions than receives, whatever the peers send. A single peer that
-   * ignores its credit can cause as many.
+   * {@return the total number of receives} Each completion occupies one receive until it is polled,
+   * so this is also the maximum number of completions, whatever the peers send. A single peer that
+   * ignores its credit can cause all of them.
    */
   int receives();
 
@@ -26,8 +26,8 @@ public interface SharedReceiveSide extends AutoCloseable {
   ReceiveSide admit();
 
   /**
-   * Handles the completion of a receive whose connection is closed. Called under a lock, so this
-   * must not block.
+   * Handles the completion of a receive whose connection is closed. Called under a lock; must not
+   * block.
    *
    * @param receive the work request's id
    */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Closes resources in order, even if closing one of them fails: a device that failed or is gone may
- * fail to release its objects.
+ * not release its objects.
  */
 public final class Cleanup {
 
@@ -28,9 +28,9 @@ public final class Cleanup {
   }
 
   /**
-   * Closes resources on a separate thread, and waits for it for a limited time. This is for devices
-   * that may take long: rdma_rxe does not destroy a queue pair before the network stack has
-   * released its packets, which takes seconds if the link is cut.
+   * Closes resources on a separate thread, and waits for it for a limited time. Some devices take
+   * long: rdma_rxe destroys a queue pair only after the network stack has released its packets,
+   * which takes seconds if the link is cut.
    *
    * @param patienceNanos the maximum time to wait, in nanoseconds
    * @param resources the resources, in closing order; null for one that was not created

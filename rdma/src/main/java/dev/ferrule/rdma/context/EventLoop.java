@@ -61,7 +61,7 @@ final class EventLoop implements AutoCloseable {
   EventLoop(String name, EventPoll poll) {
     this.poll = poll;
     this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
-    thread.start(); // which reads the field
+    thread.start(); // it reads the field
   }
 
   private static EventPoll openPoll() {
@@ -91,7 +91,7 @@ final class EventLoop implements AutoCloseable {
     return key;
   }
 
-  /** Removes a descriptor, which may be closed already. */
+  /** Removes a descriptor, which may already be closed. */
   void remove(long key) {
     Source source = sources.remove(key);
     if (source == null) {
@@ -101,7 +101,7 @@ final class EventLoop implements AutoCloseable {
       poll.remove(source.descriptor());
     } catch (PosixException e) {
       if (!e.is(Errno.EBADF, Errno.ENOENT)) {
-        sources.putIfAbsent(key, source); // it is reported again, and each time logged
+        sources.putIfAbsent(key, source); // the loop reports it again, and logs each failure
         throw e;
       }
     }
@@ -123,11 +123,10 @@ final class EventLoop implements AutoCloseable {
   }
 
   /**
-   * Runs a task on the event loop and waits for its end.
+   * Runs a task on the event loop and waits until it has run.
    *
    * @param task the task; must not block
-   * @param nanos the maximum time to wait, since the event loop may be in a close callback that
-   *     blocks
+   * @param nanos the maximum time to wait: the event loop may be blocked in a close callback
    */
   void runAndAwait(Runnable task, long nanos) throws InterruptedException {
     if (isCurrent()) {
@@ -150,13 +149,16 @@ final class EventLoop implements AutoCloseable {
     while (!stopped) {
       try {
         turn();
-      } catch (Throwable e) { // the heap is full, as the actions are guarded
+      } catch (Throwable e) { // the heap is full: the actions are guarded
         failed(e);
       }
     }
   }
 
-  /** Waits for events, and does what is due. What fails is repeated at the next turn or tick. */
+  /**
+   * Waits for events, and runs what is due. An action that fails runs again at the next event or
+   * tick.
+   */
   private void turn() {
     int count = poll.await(millisUntil(lastTick + TICK_NANOS));
     for (int i = 0; i < count && !stopped; i++) {
@@ -175,12 +177,13 @@ final class EventLoop implements AutoCloseable {
     long key = poll.key(event);
     Source source = sources.get(key);
     if (source == null) {
-      return; // a wake-up, or removed meanwhile
+      return; // a wake-up, or the descriptor was removed
     }
     if (poll.isReadable(event)) {
       guard(source.action());
     } else {
-      guard(() -> remove(key)); // of a device that is gone: reported each time
+      guard(
+          () -> remove(key)); // the device is gone: the poll would report the descriptor each time
     }
   }
 
@@ -189,7 +192,10 @@ final class EventLoop implements AutoCloseable {
     return (int) Math.max(0, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
   }
 
-  /** Catches all exceptions: all connections depend on the event loop, so no action may end it. */
+  /**
+   * Runs an action and catches all exceptions: all connections depend on the event loop, so no
+   * action may end it.
+   */
   private void guard(Runnable action) {
     try {
       action.run();
@@ -198,7 +204,7 @@ final class EventLoop implements AutoCloseable {
     }
   }
 
-  /** Logs a failure and pauses: it may recur at once, as its event is still pending. */
+  /** Logs a failure and pauses, because it may recur immediately: its event is still pending. */
   private void failed(Throwable problem) {
     try {
       long now = System.nanoTime();
@@ -208,7 +214,7 @@ final class EventLoop implements AutoCloseable {
       }
       LockSupport.parkNanos(BACK_OFF_NANOS);
     } catch (Throwable e) {
-      return; // the heap is full: even to link a method for the first time takes some of it
+      return; // the heap is full: even linking a method at its first call allocates
     }
   }
 
@@ -220,7 +226,7 @@ final class EventLoop implements AutoCloseable {
     }
   }
 
-  /** Ends the event loop. To be called by another thread. */
+  /** Ends the event loop. Must be called by another thread. */
   @Override
   public void close() {
     stopped = true;

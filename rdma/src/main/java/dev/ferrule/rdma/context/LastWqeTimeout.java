@@ -3,8 +3,8 @@ package dev.ferrule.rdma.context;
 
 /**
  * The timeout for {@code IBV_EVENT_QP_LAST_WQE_REACHED}: a queue pair in the error state consumes
- * no more receives of its shared receive queue. Devices should report it at once, but some never
- * do. For those, the timeout becomes short after a few waits.
+ * no more receives of its shared receive queue. Devices should report it immediately, but some
+ * never do. For these, the timeout becomes short after a few waits.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */
@@ -12,7 +12,7 @@ public final class LastWqeTimeout {
 
   static final long LONG_NANOS = 100_000_000;
 
-  /** Long enough for the work in progress of a device, although that cannot be verified. */
+  /** Long enough for a device to finish the work in progress, although that cannot be verified. */
   static final long SHORT_NANOS = 1_000_000;
 
   static final int ATTEMPTS = 3;

@@ -30,12 +30,12 @@ public final class RdmaAvailability {
       Set.of(
           Errno.ENODEV, Errno.ENOENT, Errno.ENXIO, Errno.EACCES, Errno.EPERM, Errno.EADDRNOTAVAIL);
 
-  /** Whether it was available before. */
+  /** Whether RDMA has been found available before. */
   private static volatile boolean found;
 
   /**
-   * Whether the JVM was found not to permit calls of C functions. Only the first use of a class
-   * that cannot be initialized reports the reason.
+   * Whether the JVM is known to forbid calls of C functions. It is recorded, because only the first
+   * use of a class that cannot be initialized reports the reason.
    */
   private static volatile boolean forbidden;
 
@@ -43,8 +43,8 @@ public final class RdmaAvailability {
 
   /**
    * Returns whether RDMA is available on this machine: the libraries are installed, the kernel has
-   * a device, and this process may use it. Devices are not looked for again once one was found,
-   * until {@link #after} a failure. Never throws.
+   * a device, and this process may use it. Once a device has been found, devices are not listed
+   * again until {@link #after} a failure. Never throws.
    *
    * @return the availability, with the reason and the fix if it is not available
    */
@@ -60,11 +60,11 @@ public final class RdmaAvailability {
   }
 
   /**
-   * Returns whether RDMA is still available after no connection or listener could be made. Devices
-   * are looked for again if the failure may be that the device is gone.
+   * Returns whether RDMA is still available after a connection or listener could not be created.
+   * Lists the devices again if the cause may be that the device is gone.
    *
    * @param failure the failure
-   * @return the availability; available if there is no reason to doubt it
+   * @return the availability; available if the failure is no reason to doubt it
    */
   public static Availability after(Throwable failure) {
     if (!found
@@ -102,7 +102,10 @@ public final class RdmaAvailability {
     }
   }
 
-  /** The first call of a C function is in the initialization of a class. */
+  /**
+   * Returns whether the JVM forbids calls of C functions. The first call is in the initialization
+   * of a class, so its exception is wrapped.
+   */
   private static boolean isForbidden(LinkageError error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause instanceof IllegalCallerException) {

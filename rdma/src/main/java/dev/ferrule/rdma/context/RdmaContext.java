@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The RDMA context of this process: the event loop for connection, asynchronous and completion
- * events, and the resources that the connections on each device share. There is one per {@link
- * VerbsLibrary}, and so one in a program. It is reference-counted.
+ * events, and the resources that the connections on each device share. There is one context per
+ * {@link VerbsLibrary}, and therefore one in a program. It is reference-counted.
  *
  * <p><b>Threads:</b> safe for use by several threads. Handlers run on the event loop and must not
  * block.
  */
 public final class RdmaContext {
 
-  /** How long a thread waits for the event loop to dispatch pending events. */
+  /** The maximum time that a thread waits for the event loop to dispatch pending events. */
   private static final long DISPATCH_NANOS = 2_000_000_000L;
 
   private static final Map<VerbsLibrary, RdmaContext> CONTEXTS =
@@ -36,7 +36,8 @@ public final class RdmaContext {
   private final Map<Long, SharedDevice> devices = new HashMap<>();
   private int retained = 1;
   private boolean ended;
-  private @Nullable Consumer<CmEvent> handler; // of the dispatched event; only by the event loop
+  private @Nullable Consumer<CmEvent>
+      handler; // of the event that is being dispatched; only by the event loop
 
   private RdmaContext(VerbsLibrary library) {
     this.library = library;
@@ -79,7 +80,7 @@ public final class RdmaContext {
     }
   }
 
-  /** Retains the context once more. The caller has retained it already. */
+  /** Retains the context once more. The caller must already have retained it. */
   public void retainMore() {
     synchronized (CONTEXTS) {
       retained++;
@@ -97,7 +98,7 @@ public final class RdmaContext {
       CONTEXTS.remove(library, this);
     }
     if (loop.isCurrent()) {
-      // In a close callback: the event loop cannot wait for its own end.
+      // The caller is a close callback on the event loop, which cannot wait for its own end.
       Thread.ofPlatform().daemon().name("ferrule-rdma end").start(this::close);
     } else {
       close();
@@ -123,7 +124,7 @@ public final class RdmaContext {
   }
 
   /**
-   * Takes ownership of the id of a connect request. To be called by the handler of the request.
+   * Takes ownership of the id of a connect request. Called by the handler of the request.
    *
    * @param request the request
    * @param handler receives the events of the id
@@ -136,7 +137,7 @@ public final class RdmaContext {
   }
 
   /**
-   * Destroys an id. Its queue pair has to be destroyed before.
+   * Destroys an id. Its queue pair must be destroyed first.
    *
    * @param id the id
    */
@@ -147,8 +148,8 @@ public final class RdmaContext {
 
   /**
    * Dispatches events to their handlers. The handler is looked up before the event is acknowledged:
-   * until then, its id cannot be destroyed, so no other id can have its address. The handler is
-   * called after that, as it may destroy the id.
+   * until then, the event's id cannot be destroyed, so no other id can have its address. The
+   * handler is called after the acknowledgement, as it may destroy the id.
    */
   private void takeCmEvents() {
     Consumer<CmEvent> lookUp = event -> handler = handlerOf(event);
@@ -161,9 +162,9 @@ public final class RdmaContext {
   }
 
   /**
-   * Dispatches all pending events of the connection manager. To be called before an operation times
-   * out: its event may be pending although the event loop has not been scheduled since. Waits for
-   * the event loop for at most two seconds.
+   * Dispatches all pending events of the connection manager. Called before an operation times out:
+   * its event may be pending because the event loop has not been scheduled. Waits for the event
+   * loop for at most two seconds.
    *
    * @throws InterruptedException if the calling thread is interrupted
    */
@@ -183,7 +184,7 @@ public final class RdmaContext {
     if (found != null) {
       found.accept(event);
     } else if (isRequest(event)) {
-      channel.adopt(event.id()).close(); // rejects; the listener was closed meanwhile
+      channel.adopt(event.id()).close(); // rejects the client: the listener has been closed
     }
   }
 

@@ -11,16 +11,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The program's memory that is registered with a device, for local accesses. The same memory is
- * registered once, however many connections use it, and until none does.
+ * The program's memory that is registered with a device, for local accesses. Memory is registered
+ * once for all connections that use it, and deregistered when the last one releases it.
  *
- * <p><b>Threads:</b> safe for use by several threads. Registering and deregistering, which take
- * long for much memory, delay only those that need the same region.
+ * <p><b>Threads:</b> safe for use by several threads. Registering and deregistering large memory
+ * takes long, but delays only threads that need the same region.
  */
 public final class RegistrationCache {
 
   /**
-   * Which memory a region is. The scope distinguishes memory that has been freed while it was
+   * The identity of registered memory. The scope distinguishes memory that has been freed while
    * registered from later memory at the same address.
    */
   private record Key(MemorySegment.Scope scope, long address, long size, boolean readOnly) {
@@ -30,7 +30,7 @@ public final class RegistrationCache {
     }
   }
 
-  /** A region with its users. */
+  /** A registered region, with the number of its users. */
   public static final class Region {
 
     private final Key key;
@@ -44,7 +44,7 @@ public final class RegistrationCache {
     private synchronized MemoryRegion register(ProtectionDomain domain, MemorySegment memory) {
       MemoryRegion known = registered;
       if (known == null) {
-        // an RDMA READ writes to it
+        // RDMA READs and atomic operations write to it
         known = domain.register(memory, memory.isReadOnly() ? 0 : AccessFlags.LOCAL_WRITE);
         registered = known;
       }
@@ -104,8 +104,8 @@ public final class RegistrationCache {
   }
 
   /**
-   * Releases a region for one user. The last one deregisters it; no outstanding work request uses
-   * it.
+   * Releases a region for one user. The last release deregisters it; no outstanding work request
+   * may use it then.
    *
    * @param region the region
    */

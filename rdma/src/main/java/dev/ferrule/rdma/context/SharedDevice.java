@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources that all connections of a process on one device share: a protection domain and a
- * completion channel.
+ * The resources that all connections of a process on one device share, such as a protection domain
+ * and a completion channel.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */
@@ -39,7 +39,8 @@ public final class SharedDevice {
   private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
   private final LastWqeTimeout lastRequestPatience = new LastWqeTimeout();
   private final AtomicLong lastKey = new AtomicLong();
-  private Set<Consumer<AsyncEvent>> eventWatchers = Set.of(); // of the dispatched event
+  private Set<Consumer<AsyncEvent>> eventWatchers =
+      Set.of(); // of the event that is being dispatched
 
   SharedDevice(VerbsContext context) {
     this.context = context;
@@ -193,8 +194,8 @@ public final class SharedDevice {
 
   /**
    * Dispatches events to their watchers. The watchers are looked up before the event is
-   * acknowledged: until then, its queue pair cannot be destroyed, so no other one can have its
-   * address.
+   * acknowledged: until then, the event's queue pair cannot be destroyed, so no other one can have
+   * its address.
    */
   void takeAsyncEvents() {
     Consumer<AsyncEvent> lookUp = event -> eventWatchers = watchersOf(event);

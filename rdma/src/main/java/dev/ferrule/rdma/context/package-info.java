@@ -2,7 +2,7 @@
 
 /**
  * The control path common to both RDMA providers: addresses, and the {@link
- * dev.ferrule.rdma.context.RdmaContext}, which has the event loop and the resources that all
+ * dev.ferrule.rdma.context.RdmaContext}, which owns the event loop and the resources that all
  * connections on a device share.
  */
 @NullMarked

@@ -19,25 +19,25 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
- * Allocates large memory, with an exception if the system has too little available. The memory is
- * unmapped when it is unreachable, so that a segment that a program has kept never crashes.
+ * Allocates large memory, and throws if the system has too little available. The memory is unmapped
+ * when it is unreachable, so accessing a segment that a program has kept never crashes.
  */
 public final class NativeMemory {
 
   private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
   private static final String AVAILABLE = "\nMemAvailable:";
-  private static final int INFO_BYTES = 256; // it is in the third line
+  private static final int INFO_BYTES = 256; // MemAvailable is in the third line
   private static final long KIBIBYTE = 1024;
 
-  /** Time allowed for the mappings that are found unreachable to be removed. */
+  /** The time to wait until unreachable mappings are removed. */
   private static final long REMOVAL_NANOS = 100_000_000;
 
   private NativeMemory() {}
 
   /**
-   * Allocates zeroed memory in pages of its own. They are allocated now, as far as there is memory:
-   * a device is to use them, and to allocate them one by one on first access takes several times as
-   * long. The memory does not count towards the JVM's {@code MaxDirectMemorySize}.
+   * Allocates zeroed memory in pages of its own. The call populates the pages as far as memory is
+   * available: registration needs them, and allocating them one by one on first access takes
+   * several times as long. The memory does not count towards the JVM's {@code MaxDirectMemorySize}.
    *
    * @param arena an automatic arena, which frees the memory
    * @param size its size in bytes, positive
@@ -61,8 +61,8 @@ public final class NativeMemory {
   }
 
   /**
-   * Maps memory; once more if there was no room, after the garbage collector has run: mappings of
-   * closed connections wait for it.
+   * Maps memory. If there is no room, runs the garbage collector, which removes mappings of closed
+   * connections, and tries once more.
    *
    * @param <T> the type of the result
    * @param map maps the memory
@@ -108,7 +108,9 @@ public final class NativeMemory {
    * @param memory memory of {@link #allocate}
    */
   public static void discard(MemorySegment memory) {
-    int ignored = Posix.madvise(memory, Posix.MADV_DONTNEED); // otherwise freed with the arena
+    int ignored =
+        Posix.madvise(
+            memory, Posix.MADV_DONTNEED); // if it fails, the pages are freed with the arena
   }
 
   /**

@@ -14,19 +14,20 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This side's table for remote memory access: an entry for each memory that the peer exposes,
- * written by the peer's device, and for each the number of outstanding requests.
+ * This side's table for remote memory access. It has an entry for each memory that the peer
+ * exposes, which the peer's device writes, and the number of outstanding requests for each entry.
  *
- * <p>With it, a peer ends an exposure without involving this side's program: it clears the entry,
- * then reads the number of outstanding requests. This side increments that number before it reads
- * the entry (a Dekker-style handshake). So either the peer sees the request and waits, or the
- * request sees that the memory is no longer exposed. No request is ever posted for memory that is
- * no longer registered, which would put the queue pair into the error state.
+ * <p>By the table, a peer ends an exposure without involving this side's program: it clears the
+ * entry, then reads the number of outstanding requests. This side increments that number before it
+ * reads the entry (a Dekker-style handshake). So either the peer sees the request and waits for it,
+ * or this side sees that the entry is cleared and posts nothing. A request for memory that is not
+ * registered would put the queue pair into the error state; none is ever posted.
  *
- * <p>The entries are not trusted. With false entries, a peer causes requests for invalid memory of
- * its own device, and so ends its own connection.
+ * <p>The entries are not trusted. A false entry causes a request for invalid memory at the peer's
+ * own device, which ends the peer's connection.
  *
- * <p><b>Threads:</b> any thread may look up entries; counting requires the send queue's lock.
+ * <p><b>Threads:</b> any thread may look up entries; the caller of a method that counts requests
+ * holds the send queue's lock.
  */
 public final class AccessTable implements AutoCloseable {
 
@@ -96,7 +97,10 @@ public final class AccessTable implements AutoCloseable {
     return (long) LONG.getAcquire(memory, entry + AccessTableLayout.ENTRY_GENERATION) == generation;
   }
 
-  /** Counts a request, unless the memory is no longer exposed. Under the send queue's lock. */
+  /**
+   * Counts a request; returns false if the memory is no longer exposed. Under the send queue's
+   * lock.
+   */
   boolean acquire(int id, long generation) {
     count(id, 1);
     VarHandle.fullFence(); // the count is visible before the entry is read
@@ -108,7 +112,7 @@ public final class AccessTable implements AutoCloseable {
   }
 
   /**
-   * Counts down for a completed request. Under the send queue's lock.
+   * Decrements the count for a completed request. Under the send queue's lock.
    *
    * @param id the number of the peer's memory
    */

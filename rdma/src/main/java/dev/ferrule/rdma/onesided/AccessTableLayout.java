@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *     0  exposures: an entry for each memory that the peer exposes     written by the peer
- *  8192  in use: for each, this side's number of outstanding requests  written here, read by the peer
- *  9216  scratch: operands of WRITEs and READs of the peer's table     only used here
+ *  8192  in use: for each, this side's number of outstanding requests  written by this side, read by the peer
+ *  9216  scratch: operands of WRITEs and READs of the peer's table     used by this side only
  * </pre>
  *
  * <p>Work requests address bytes by their offset in the table. Integers are little-endian, as in

@@ -15,7 +15,7 @@ public final class Exposure implements ExposedMemory {
   private final RmaKey key;
   private final MemorySegment memory;
   private final @Nullable MemoryRegion region; // null if the memory is empty
-  private boolean exposed = true; // under this monitor
+  private boolean exposed = true; // guarded by this
 
   Exposure(Exposures exposures, RmaKey key, MemorySegment memory, @Nullable MemoryRegion region) {
     this.exposures = exposures;
@@ -44,7 +44,7 @@ public final class Exposure implements ExposedMemory {
     exposures.takeBack(this);
   }
 
-  /** Ends the exposure; returns false if it had ended before. */
+  /** Ends the exposure; returns false if it has already ended. */
   synchronized boolean end() {
     boolean had = exposed;
     exposed = false;

@@ -18,8 +18,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that this side exposes. It is announced by RDMA WRITEs to the peer's {@link
- * AccessTable}, without involving the peer's program.
+ * The memory that this side exposes to the peer. RDMA WRITEs to the peer's {@link AccessTable}
+ * announce it, without involving the peer's program.
  *
  * <p><b>Threads:</b> safe for use by several threads; calls are serialized.
  */
@@ -28,7 +28,7 @@ public final class Exposures {
   private static final long PAUSE_NANOS = 20_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
-  /** The time after the deadline for the peer's device to answer the last READ. */
+  /** The time that the peer's device has after the deadline to answer the last READ. */
   private static final long LAST_ANSWER_NANOS = 1_000_000_000;
 
   private final ProtectionDomain domain;
@@ -47,7 +47,7 @@ public final class Exposures {
     void checkOpen();
 
     /**
-     * {@return the time to wait for a peer that still accesses memory whose exposure ends, in
+     * {@return the time to wait for the peer's outstanding accesses when an exposure ends, in
      * nanoseconds}
      */
     long patienceNanos();
@@ -96,7 +96,7 @@ public final class Exposures {
    * @return the exposure; null if the maximum number is reached
    * @throws dev.ferrule.verbs.VerbsException if the registration fails, for example because of the
    *     limit of locked memory
-   * @throws FerruleException if the connection ends meanwhile
+   * @throws FerruleException if the connection ends before that
    */
   public synchronized @Nullable Exposure add(MemorySegment memory, Set<RmaRight> rights) {
     life.checkOpen(); // later exposures end with the connection
@@ -131,7 +131,7 @@ public final class Exposures {
     return domain.registerRelocated(memory, access);
   }
 
-  /** Returns a free number, in rotation so that a number is not reused soon. */
+  /** Returns a free number. Numbers rotate, so that none is reused soon. */
   private int freeId() {
     for (int i = 0; i < exposures.length; i++) {
       int id = (next + i) % exposures.length;
@@ -144,8 +144,8 @@ public final class Exposures {
   }
 
   /**
-   * Returns a random generation, which distinguishes exposures of the same number. It is no secret:
-   * the device protects memory that is not exposed.
+   * Returns a random generation, which distinguishes exposures with the same number. It need not be
+   * secret: the device protects memory that is not exposed.
    */
   private static long generation() {
     long generation = ThreadLocalRandom.current().nextLong();
@@ -212,8 +212,8 @@ public final class Exposures {
   }
 
   /**
-   * Ends an exposure, and waits until the peer no longer accesses the memory. No effect if it has
-   * ended.
+   * Ends an exposure, and waits until the peer no longer accesses the memory. If another thread is
+   * ending it, only waits.
    */
   void takeBack(Exposure exposure) {
     if (!exposure.end()) {
@@ -223,7 +223,7 @@ public final class Exposures {
     boolean ended = retract(exposure);
     remove(exposure);
     if (!ended) {
-      // not under the monitor, and last, as it runs the program's callbacks
+      // last, and not under the monitor, because it runs the program's callbacks
       life.lost(
           "timed out ending an exposure: the peer has accessed the memory for longer than"
               + " closeTimeout (it is stopped, delayed by earlier messages, or hostile)");
@@ -231,9 +231,9 @@ public final class Exposures {
   }
 
   /**
-   * Clears the entry in the peer's table, and waits for the peer's outstanding requests. A failed
-   * or closed queue has ended the peer's access as well. A connection that is being closed
-   * continues until all messages are acknowledged.
+   * Clears the entry in the peer's table, and waits for the peer's outstanding requests. If the
+   * queue has failed or is closed, the peer's access has ended already. If the connection is being
+   * closed, the queue works until all messages are acknowledged.
    *
    * @return false if the wait for the peer timed out
    */
@@ -255,9 +255,10 @@ public final class Exposures {
         }
         last = late;
         number = readInUse(id);
-        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS); // the peer counts down when it polls
+        pause =
+            Math.min(2 * pause, LONGEST_PAUSE_NANOS); // the peer decrements the count when it polls
       } else if (late && deadline + LAST_ANSWER_NANOS - System.nanoTime() < 0) {
-        return false; // the peer does not receive earlier messages either
+        return false; // the peer does not even receive earlier messages
       }
       Threads.pause(pause);
     }
@@ -282,7 +283,7 @@ public final class Exposures {
   }
 
   /**
-   * Ends all exposures, including those that another thread is just ending. The queue pair is
+   * Ends all exposures, including those that another thread is ending. The queue pair has been
    * destroyed, so the peer no longer accesses any memory.
    */
   public synchronized void close() {

@@ -5,7 +5,7 @@ import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.support.AbstractRemoteMemory;
 import dev.ferrule.support.RmaKey;
 
-/** Memory that the peer has exposed, with its state when it was attached. */
+/** Memory that the peer has exposed, with its properties at the time when it was attached. */
 public final class PeerMemory extends AbstractRemoteMemory implements OneSidedOperations.Target {
 
   private final AccessTable table;
@@ -24,7 +24,7 @@ public final class PeerMemory extends AbstractRemoteMemory implements OneSidedOp
   }
 
   /**
-   * Returns whether the memory was found in a table.
+   * Returns whether the memory was looked up in a table.
    *
    * @param candidate the table of a connection
    * @return whether it was
@@ -36,7 +36,7 @@ public final class PeerMemory extends AbstractRemoteMemory implements OneSidedOp
   /**
    * Returns the address of the first byte in work requests.
    *
-   * @return the number that work requests add to an offset
+   * @return the number to which work requests add an offset
    */
   public int first() {
     return first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Remote memory access over RDMA: the tables by which two sides agree on the accessible memory.
- * This is the control path only; operations go through {@link
+ * Remote memory access over RDMA: the tables by which two sides agree on the accessible memory. The
+ * package contains only the control path; operations use {@link
  * dev.ferrule.rdma.queue.OneSidedOperations}.
  */
 @NullMarked

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection's part of the queues: its send queue, and its received messages. Protocols implement
- * the meaning of receive completions and the location of messages.
+ * One connection's send queue and received messages. The protocol of a provider defines the meaning
+ * of receive completions and the location of messages.
  *
  * <p><b>Threads:</b> the receiver's thread frees messages; the other methods state their threads.
  */
@@ -28,9 +28,9 @@ public abstract class Channel {
   private final AtomicBoolean touched = new AtomicBoolean();
   private @Nullable Channel touchedBefore;
 
-  // Findings of a poll, handled after it; written under the receive queue's lock.
+  // What a poll has found, to be handled after it; written under the receive queue's lock.
   private volatile boolean goodbye;
-  private volatile boolean ended; // the peer's messages
+  private volatile boolean ended; // whether the peer has announced the end of its messages
   private volatile boolean failed;
   private CompletionStatus failure = CompletionStatus.SUCCESS;
   private int vendorError;
@@ -61,7 +61,7 @@ public abstract class Channel {
    * @param parts the parts of the connection
    * @param protocol the sending half of the protocol
    * @param messages the queue of messages for the program
-   * @param view the memory of received messages, whose contents are undefined after the close
+   * @param view the memory of received messages; its contents are undefined after the close
    */
   protected Channel(Parts parts, SendProtocol protocol, MessageQueue messages, MemorySegment view) {
     this.queuePair = parts.queuePair();
@@ -72,18 +72,18 @@ public abstract class Channel {
   }
 
   /**
-   * Handles a completed receive: a message, to be {@link #deliver delivered}, or a control message
-   * of the protocol. Under the receive queue's lock.
+   * Handles a completed receive: a message, which it {@linkplain #deliver delivers}, or a control
+   * message of the protocol. Under the receive queue's lock.
    *
-   * @param completions has the completion, which is a success
+   * @param completions the queue with the completion, which is successful
    * @param index the completion's index
    * @return a protocol violation, which ends the connection; null if there is none
    */
   protected abstract @Nullable String received(CompletionQueue completions, int index);
 
   /**
-   * Handles a receive that is discarded: it failed, or violated the protocol. Under the receive
-   * queue's lock.
+   * Handles a receive that is discarded, because it failed or violated the protocol. Under the
+   * receive queue's lock.
    *
    * @param receive the work request's id
    */
@@ -105,21 +105,21 @@ public abstract class Channel {
   protected abstract void freed(int message);
 
   /**
-   * Makes freed buffer space available if the peer cannot send without it, but {@link #freed} has
-   * waited for more. By one thread at a time.
+   * Makes freed buffer space available that {@link #freed} holds back until there is more, if the
+   * peer cannot send without it. By one thread at a time.
    */
   protected abstract void relieveStarvingPeer();
 
   /**
    * Returns whether no more messages can arrive before the program frees some of those that it
-   * holds. Called if no message waits, by the receiver's thread.
+   * holds. Called by the receiver's thread if no message is waiting.
    *
    * @param held the number of messages that the program holds, at least 1
    * @return whether these occupy all buffers
    */
   public abstract boolean isExhausted(int held);
 
-  /** Stops posting receives: the queue pair is destroyed. */
+  /** Stops posting receives. Called before the queue pair is destroyed. */
   protected abstract void stopReceives();
 
   /**
@@ -134,17 +134,17 @@ public abstract class Channel {
       freed(message);
       return;
     }
-    // a lock only here: a closed common receiver may still free its last message when the
+    // a lock is needed only here: a closed common receiver may still free its last message when the
     // connection's receiver starts
     synchronized (freeing) {
       freed(message);
     }
-    place.offer(); // the peer may starve, and the connection may have left the list
+    place.offer(); // the peer may need the space, and the connection may have left the rotation
   }
 
   /**
-   * Makes freed buffer space available if the peer cannot send without it. By the receiver's
-   * thread, when it has found no message: it may wait for one from now on, and frees nothing then.
+   * Makes freed buffer space available if the peer cannot send without it. Called by the receiver's
+   * thread when it has found no message: while it waits for one, it frees nothing.
    */
   public final void serveStarvingPeer() {
     if (messages.place() == null) {
@@ -171,7 +171,7 @@ public abstract class Channel {
   /**
    * Records that the peer has announced the end of its messages. Under the receive queue's lock.
    *
-   * @return the protocol violation, if it had done so before; null if there is none
+   * @return the protocol violation, if the peer had announced it before; null if there is none
    */
   protected final @Nullable String endReceived() {
     if (ended) {
@@ -182,8 +182,8 @@ public abstract class Channel {
   }
 
   /**
-   * Checks, when a message has arrived, that the peer had not announced the end before. Under the
-   * receive queue's lock.
+   * Checks, for a message that has arrived, that the peer had not announced the end before it.
+   * Under the receive queue's lock.
    *
    * @return the protocol violation; null if there is none
    */
@@ -223,7 +223,7 @@ public abstract class Channel {
   }
 
   /**
-   * Makes a common receiver take the messages from now on, unless the connection's own receiver has
+   * Passes messages to a common receiver from now on, unless the connection's own receiver has
    * claimed them. Under the receive queue's lock.
    */
   final void deliverTo(ReceiveMultiplexer common) {
@@ -236,15 +236,15 @@ public abstract class Channel {
   /**
    * Returns the memory of received messages.
    *
-   * @return a read-only segment, whose contents are undefined after the close
+   * @return a read-only segment; its contents are undefined after the close
    */
   public final MemorySegment view() {
     return view;
   }
 
   /**
-   * {@return whether the peer has announced the end of its messages, all of which have been polled
-   * then}
+   * {@return whether the peer has announced the end of its messages; if so, all of them have been
+   * polled}
    */
   public final boolean isEnded() {
     return ended;
@@ -268,9 +268,9 @@ public abstract class Channel {
   }
 
   /**
-   * Links the channel in front of others with new completions, unless it is in such a list already;
-   * the thread that handles that list has not handled this channel yet. Under the queue's lock,
-   * after the completion is taken.
+   * Links the channel in front of others with new completions. If the channel is in such a list
+   * already, does nothing: the thread that handles that list has yet to handle this channel. Under
+   * the queue's lock, after the completion is taken.
    */
   final boolean touch(@Nullable Channel others) {
     if (touched.getAndSet(true)) {
@@ -298,7 +298,8 @@ public abstract class Channel {
       String objection;
       try {
         objection = received(completions, index);
-      } catch (RuntimeException | Error e) { // or messages of other connections would be lost
+      } catch (RuntimeException
+          | Error e) { // otherwise messages of other connections would be lost
         objection = "its message cannot be handled: " + e;
       }
       if (objection == null) {
@@ -314,8 +315,8 @@ public abstract class Channel {
   }
 
   /**
-   * Sends a report of free buffer space to the peer, if one is due. Also called periodically, since
-   * it may not have been possible before. By any thread, not under a lock.
+   * Sends a report of free buffer space to the peer, if one is due. Also called periodically,
+   * because it may not have been possible earlier. By any thread, not under a lock.
    */
   public final void reportIfDue() {
     sends.controls().sendReport();
@@ -325,25 +326,25 @@ public abstract class Channel {
    * Returns whether a report cannot be sent before the peer's answer to an earlier one is polled.
    * By any thread, not under a lock.
    *
-   * @return whether it is; then completions should be polled, as the program may not do so
+   * @return whether it is; if so, the caller should poll for completions, as the program may not
    */
   public final boolean isReportHeldUp() {
     return sends.controls().isReportHeldUp();
   }
 
   /**
-   * Called periodically by the event loop: reposts all freed buffers, as the receiver may not free
-   * or poll again.
+   * Reposts all freed buffers, as the receiver may not free or poll again. Called periodically by
+   * the event loop.
    */
   public final void tick() {
     repostAll();
-    sends.controls().sendOwedReport(); // even if it is little, the peer may need it
+    sends.controls().sendOwedReport(); // even if little space is free, the peer may need it
   }
 
   /** Reposts freed buffers that are held back. By any thread, not under a lock. */
   protected void repostAll() {}
 
-  /** Handles the findings of a poll; not under a lock. */
+  /** Handles what a poll has found; not under a lock. */
   final void afterPoll() {
     ReceiveMultiplexer.Place known = messages.place();
     if (known != null) {
@@ -358,8 +359,8 @@ public abstract class Channel {
   }
 
   /**
-   * Reports the peer's goodbye, its violation or a failed receive, whichever has been polled, even
-   * if another thread is about to report it. Not under a lock.
+   * Reports the goodbye, the protocol violation or the failed receive that has been polled, even if
+   * another thread is about to report it. Not under a lock.
    */
   public final void reportEnd() {
     if (goodbye) {
@@ -388,8 +389,8 @@ public abstract class Channel {
   }
 
   /**
-   * {@return the mark for threads in a poll whose handler reads messages of this connection in
-   * place}
+   * {@return the mark of threads whose handler reads messages of this connection in place, within a
+   * poll}
    */
   public final ViewUse viewUse() {
     return viewUse;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The control messages of a send queue: reports of free buffer space, the end of the messages, and
- * a goodbye; and the empty WRITEs by which unsignaled requests are awaited.
+ * a goodbye; and the zero-length WRITEs that are posted behind unsignaled requests to await them.
  *
  * <p><b>Threads:</b> any thread may call. The state is protected by the lock of the queue.
  */
@@ -17,7 +17,7 @@ public final class ControlMessages {
   /** The work requests for reports, the end, the goodbye and empty WRITEs. */
   static final int SENDS = 8;
 
-  /** The part of them that is reserved for reports, the end and a goodbye. */
+  /** The number of them that is reserved for reports, the end and a goodbye. */
   private static final int RESERVED_SENDS = 4;
 
   private final QueuePair queuePair;
@@ -29,9 +29,9 @@ public final class ControlMessages {
   private final SendLedger ledger;
   private final SendFailures failures;
   private final SendChain chain = new SendChain(1);
-  private volatile boolean reporting = true; // until a side has said goodbye
+  private volatile boolean reporting = true; // until either side has sent a goodbye
   private final AtomicLong reports = new AtomicLong();
-  private volatile boolean endOwed; // the end is to be posted; written under the lock
+  private volatile boolean endOwed; // whether the end must still be posted; written under the lock
 
   ControlMessages(
       Channel.Parts parts,
@@ -95,8 +95,8 @@ public final class ControlMessages {
   }
 
   /**
-   * Sends a report of free buffer space to the peer, if one is due. No peer needs one after a
-   * goodbye of either side.
+   * Sends a report of free buffer space to the peer, if one is due. After a goodbye of either side,
+   * no peer needs one.
    */
   void sendReport() {
     if (endOwed || protocol.isReportDue()) {
@@ -106,8 +106,8 @@ public final class ControlMessages {
 
   /**
    * Announces that no further message follows: now, or as soon as the peer is known to be able to
-   * receive that. Called once, when the last message is posted. A peer without control messages
-   * does not learn it. By any thread.
+   * receive the announcement. A protocol without control messages sends none. Called once, by any
+   * thread, when the last message has been posted.
    */
   public void sendEnd() {
     if (!protocol.saysGoodbye()) {
@@ -129,7 +129,7 @@ public final class ControlMessages {
     }
   }
 
-  /** Sends no more reports: the peer has said goodbye. By any thread. */
+  /** Stops sending reports, as the peer has sent a goodbye. By any thread. */
   void stopReports() {
     reporting = false;
   }
@@ -140,8 +140,8 @@ public final class ControlMessages {
   }
 
   /**
-   * {@return whether there is something to report, but the peer is not known to be able to receive
-   * it}
+   * {@return whether a report or the end is pending, but the peer is not known to be able to
+   * receive it}
    */
   boolean isReportHeldUp() {
     if (!reporting || !(endOwed || protocol.isReportOwed())) {
@@ -201,9 +201,9 @@ public final class ControlMessages {
   }
 
   /**
-   * Returns whether a peer sends a goodbye before it disconnects.
+   * Returns whether the protocol has a goodbye, which a peer sends before it disconnects.
    *
-   * @return whether it does, unless it fails
+   * @return whether it has; a peer that fails sends none
    */
   public boolean saysGoodbye() {
     return protocol.saysGoodbye();

@@ -5,11 +5,11 @@ import dev.ferrule.verbs.CompletionQueue;
 
 /**
  * The notification request of a completion queue. A request is a system call and is valid for one
- * event, so one request suffices for all threads that sleep meanwhile.
+ * event, so one request suffices for all threads that sleep until that event.
  *
  * <p><b>Threads:</b> safe for use by several threads; {@link #stop} is called under the lock.
- * Without the lock, a thread could see a request that another thread is about to make and that
- * fails; or a request could be recorded after its event was handled, so that no thread would make
+ * Without the lock, a thread could rely on a request that another thread is still making, and that
+ * fails. Or a request could be recorded after its event was handled; then no thread would make
  * another one.
  */
 final class EventRequest {
@@ -19,7 +19,7 @@ final class EventRequest {
 
   private final CompletionQueue completions;
   private final SpinLock lock;
-  private boolean pending; // made, and its event not handled yet; under the lock
+  private boolean pending; // a request was made, and its event is not handled yet; under the lock
   private boolean stopped; // under the lock
 
   /**
@@ -36,7 +36,7 @@ final class EventRequest {
   /**
    * Requests an event, unless one is pending. The next call retries a failed request.
    *
-   * @return 0; or the errno if the request failed, so that no event wakes the threads that sleep
+   * @return 0; or the errno if the request failed: then no event wakes the sleeping threads
    */
   int make() {
     lock.lock();
@@ -52,7 +52,10 @@ final class EventRequest {
     }
   }
 
-  /** Called on an event, before threads are woken, so that they make another request. */
+  /**
+   * Records that the event has arrived. Called before threads are woken, so that they make another
+   * request.
+   */
   void used() {
     lock.lock();
     try {

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The received messages of a connection that wait for the program: a ring with a slot for every
- * message that can arrive, so that it cannot overflow. Its owner is the receiver that takes them:
- * the connection's own one, or a common one, from which the own one takes over when it has ended.
+ * message that can arrive, so it cannot overflow. The owner is the receiver that takes the
+ * messages: the connection's own receiver, or a common one. When a common receiver has ended, the
+ * connection's own receiver becomes the owner.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue adds, under its lock; the owner takes.
  */
@@ -21,9 +22,12 @@ public class MessageQueue {
   private final int mask;
   private final AtomicLong arrived = new AtomicLong();
   private final AtomicLong taken = new AtomicLong();
-  private final AtomicLong bytesTaken = new AtomicLong(); // of one receiver: before taken
+  private final AtomicLong bytesTaken = new AtomicLong(); // a single owner updates it before taken
 
-  /** This queue if the own receiver is the owner, the place of a common receiver, or none yet. */
+  /**
+   * The owner: this queue for the connection's own receiver, the place in a common receiver, or
+   * null if there is none yet.
+   */
   private final AtomicReference<@Nullable Object> owner = new AtomicReference<>();
 
   /**
@@ -59,7 +63,7 @@ public class MessageQueue {
     return true;
   }
 
-  /** {@return whether a message has arrived} */
+  /** {@return whether a message is waiting} */
   public final boolean hasNext() {
     return taken.getAcquire() < arrived.getAcquire();
   }
@@ -81,8 +85,7 @@ public class MessageQueue {
     } else if (taken.compareAndSet(now, now + 1)) {
       bytesTaken.getAndAdd(length(message));
     } else {
-      return NONE; // the own receiver has taken over from the common one, which was about to take
-      // it
+      return NONE; // the owner is changing, and the other receiver has taken it
     }
     return message;
   }
@@ -125,7 +128,7 @@ public class MessageQueue {
   /**
    * Claims the messages for the connection's own receiver.
    *
-   * @return false if a common receiver, which has not ended, has claimed them
+   * @return false if a common receiver that has not ended has claimed them
    */
   public final boolean claim() {
     if (owner.compareAndSet(null, this)) {

@@ -12,14 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class NumberTable<T> {
 
   private static final int SMALLEST = 16;
-  private static final int SPREAD = 0x9e3779b9; // the golden ratio: spreads consecutive numbers
+  private static final int SPREAD =
+      0x9e3779b9; // 2^32 divided by the golden ratio: spreads consecutive numbers
 
   private int[] numbers = new int[SMALLEST];
   private @Nullable Object[] values = new Object[SMALLEST]; // null for a free slot
   private int size;
 
   /** Returns the value of a number; null if there is none. */
-  @SuppressWarnings("unchecked") // only put writes the table
+  @SuppressWarnings("unchecked") // only put writes values
   @Nullable T get(int number) {
     return (T) values[find(number)];
   }
@@ -45,7 +46,7 @@ final class NumberTable<T> {
     }
     size--;
     values[hole] = null;
-    // The following entries may have been displaced by the removed one.
+    // The removed entry may have displaced the following ones.
     int slot = next(hole);
     while (values[slot] != null) {
       Object value = values[slot];

@@ -7,11 +7,11 @@ import dev.ferrule.verbs.SendOperation;
 import java.util.function.IntConsumer;
 
 /**
- * The part of a send queue for remote memory access. Every request is signaled. Requests have their
- * own share of the send queue, so they and messages do not wait for each other's space.
+ * The part of a send queue for remote memory access. Every request is signaled. Requests have a
+ * separate share of the send queue, so requests and messages do not wait for each other's space.
  *
- * <p>The bytes are never sent inline: they are in the program's memory, which may be freed, and
- * only the device can read freed memory safely, as its pages are pinned.
+ * <p>The bytes are never sent inline. They are in the program's memory, which may be freed; only
+ * the device can read freed memory safely, because the pages are pinned.
  *
  * <p><b>Threads:</b> safe for use by several threads, by the send queue's lock.
  */
@@ -20,7 +20,10 @@ public final class OneSidedOperations {
   /** The maximum number of outstanding requests of operations. */
   private static final int PIECES = 32;
 
-  /** The maximum number of outstanding requests for the peer's table, in addition. */
+  /**
+   * The maximum number of outstanding requests for the peer's table, in addition to those of
+   * operations.
+   */
   public static final int TABLE_REQUESTS = 4;
 
   /** The work requests in the send queue for remote memory access. */
@@ -45,9 +48,9 @@ public final class OneSidedOperations {
     int localKey();
 
     /**
-     * {@return whether it may be used} Called under the queue's lock. A thread that closes the
-     * memory takes the lock afterwards, in {@link OneSidedOperations#lastRequest}, and so sees all
-     * requests that use the memory.
+     * {@return whether the memory may be used} Called under the queue's lock. A thread that closes
+     * the memory takes the lock afterwards, in {@link OneSidedOperations#lastRequest}, and so sees
+     * all requests that use the memory.
      */
     boolean isUsable();
   }
@@ -80,7 +83,7 @@ public final class OneSidedOperations {
   private final SendLedger ledger;
   private final SendFailures failures;
   private final SendChain chain = new SendChain(1);
-  private boolean fenced; // whether the next request has a fence; under the lock
+  private boolean fenced; // whether the next request gets a fence; under the lock
 
   OneSidedOperations(
       QueuePair queuePair,
@@ -209,8 +212,8 @@ public final class OneSidedOperations {
   }
 
   /**
-   * {@return the number of requests of operations that can be posted now, whatever requests for the
-   * peer's table are posted meanwhile; it decreases only by posting} Polls for completions.
+   * {@return the number of requests of operations that can be posted now} Requests for the peer's
+   * table do not reduce it; only posting requests of operations does. Polls for completions.
    */
   public int free() {
     int outstanding;
@@ -226,8 +229,8 @@ public final class OneSidedOperations {
   }
 
   /**
-   * Makes the next request wait for all outstanding RDMA READs and atomic operations. Devices keep
-   * any other order: the peer's device processes requests in sequence.
+   * Makes the next request wait for all outstanding RDMA READs and atomic operations. All other
+   * requests need no fence: the peer's device processes them in sequence.
    */
   public void fence() {
     lock.lock();
@@ -239,8 +242,8 @@ public final class OneSidedOperations {
   }
 
   /**
-   * Posts a request for the peer's table of this side's exposures. At most {@link #TABLE_REQUESTS}
-   * may be outstanding.
+   * Posts a request that accesses the peer's table of this side's exposures. At most {@link
+   * #TABLE_REQUESTS} may be outstanding.
    *
    * @param write true for an RDMA WRITE, false for an RDMA READ
    * @param address the local address

@@ -7,23 +7,23 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The messages of one sender: what it has reserved and staged, and the ids of what it has posted.
- * The senders of a connection share its {@link SendQueue}, and all space in it. A staged message is
- * a work request already, without its number and the protocol's fields.
+ * The messages of one sender: its reservations, its staged messages, and the ids of its posted
+ * ones. The senders of a connection share its {@link SendQueue}, and all space in it. A staged
+ * message is already a work request, but without its number and the protocol's fields.
  *
  * <p>The bytes of a message are at a <em>place</em>: lines of the queue's send memory or, if they
- * are posted inline, a slot of this outbox. As posting copies inline bytes, a slot is free after
- * that, without a completion. If all slots are in use, an inline message takes lines, too.
+ * are posted inline, a slot of this outbox. Posting copies inline bytes, so their slot is free when
+ * posting returns, without a completion. If all slots are in use, an inline message takes lines.
  *
- * <p>Ids count from 1 in each outbox. For the last posted ones, the outbox has the numbers that the
- * queue gives to the messages of all senders. Older ones are complete, since the queue limits the
- * messages that are not.
+ * <p>Ids count from 1 in each outbox. The send queue numbers the messages of all senders. For its
+ * last posted messages, the outbox maps each id to that number. Older messages are complete, since
+ * the queue limits the number of incomplete ones.
  *
  * <p><b>Threads:</b> used by the sender's thread.
  */
 public final class Outbox {
 
-  /** The place of the first slot. Lines are below: all of them would be 64 GiB. */
+  /** The place of the first slot. Lines have smaller numbers: this many would be 64 GiB. */
   private static final int FIRST_SLOT = 1 << 30;
 
   private static final int SLOTS = SendQueue.MAX_CHAIN;
@@ -43,13 +43,14 @@ public final class Outbox {
   private final int slotSize;
   private final int[] freeSlots = new int[SLOTS]; // a stack
   private int freeSlotCount;
-  private final int[] slotReservedLengths = new int[SLOTS]; // a spare reservation may be longer
+  private final int[] slotReservedLengths =
+      new int[SLOTS]; // may exceed the message's length, if the reservation was a spare one
 
   private final int mask;
-  private final long[] numbers; // in the queue, by id, of the last posted messages
+  private final long[] numbers; // the numbers in the queue of the last posted messages, by id
   private long posted; // in total
-  private long reserved; // in total, without those released, with the spare ones
-  private int spare; // reservations of inline messages for which the program has not asked yet
+  private long reserved; // in total, including spare reservations, excluding released ones
+  private int spare; // reservations of inline messages that the program has not claimed yet
   private int spareLength; // of each of them
 
   /**
@@ -80,10 +81,10 @@ public final class Outbox {
    * Reserves space for a message: memory, a work request, and resources of the peer.
    *
    * @param length the message's length in bytes
-   * @param memory how many of its bytes need memory of the queue or of this outbox: all, or a
-   *     header, or none, if the others are in registered memory of the program. A part of a message
-   *     takes lines, as the message is not posted inline
-   * @return the place of that memory, {@link SendQueue#NO_LINES} if there is none; {@link
+   * @param memory how many of its bytes need memory of the queue or of this outbox. All do, unless
+   *     the payload is in registered memory of the program: then only the header does, or nothing.
+   *     A header takes lines, as such a message is not posted inline
+   * @return the place of that memory, {@link SendQueue#NO_LINES} if it needs none; {@link
    *     SendQueue#FULL} or {@link SendQueue#HELD}
    */
   public int reserve(int length, int memory) {
@@ -114,7 +115,7 @@ public final class Outbox {
    * Returns the memory of a place.
    *
    * @param place the result of {@link #reserve}
-   * @return the segment in which {@link #offset} is
+   * @return the segment to which {@link #offset} refers
    */
   public MemorySegment memory(int place) {
     return place >= FIRST_SLOT ? slots : queue.memory();
@@ -204,14 +205,14 @@ public final class Outbox {
   }
 
   /**
-   * Copies and posts an inline message, if nothing is staged and there is space: for one lock,
-   * where reserving, staging and publishing take two.
+   * Copies and posts an inline message, if nothing is staged and there is space. Takes the lock
+   * once; reserving, staging and publishing take it twice.
    *
    * @param source the message's memory
    * @param offset its offset in the source, in bytes
    * @param length its length in bytes
-   * @return a number from 0 if it is posted; {@link SendQueue#FULL} if it has to be reserved first;
-   *     {@link SendQueue#FAILED}
+   * @return 0 or more if it is posted; {@link SendQueue#FULL} if it must be reserved first; {@link
+   *     SendQueue#FAILED} if posting failed
    */
   public int trySend(MemorySegment source, long offset, int length) {
     if (staged > 0 || length > inlineMax || freeSlotCount == 0) {
@@ -254,7 +255,7 @@ public final class Outbox {
     return posted;
   }
 
-  /** {@return the number of the last posted message in the queue, at least one being posted} */
+  /** {@return the send queue's number of the last posted message; at least one must be posted} */
   public long lastNumber() {
     return numbers[(int) posted & mask];
   }
@@ -276,12 +277,12 @@ public final class Outbox {
         || (id <= posted && queue.isComplete(numbers[(int) id & mask]));
   }
 
-  /** Requests that threads are woken when there may be space for a message. */
+  /** Requests a wake-up of threads when there may be space for a message. */
   public void armForRoom() {
     queue.armForRoom();
   }
 
-  /** Ends the use of the queue. Nothing is reserved or staged. */
+  /** Ends the use of the queue. Nothing may be reserved or staged. */
   public void close() {
     queue.closeOutbox();
   }
@@ -319,7 +320,7 @@ public final class Outbox {
     reserved += more;
   }
 
-  /** Records the spare reservations of the batch that the sender has begun. */
+  /** Records the spare reservations of the sender's current batch. */
   void setSpare(int count, int length) {
     spare = count;
     spareLength = length;
@@ -338,7 +339,7 @@ public final class Outbox {
     return reserved - posted;
   }
 
-  /** Returns how many messages the program has claimed: staged ones are as good as sent. */
+  /** Returns how many messages the program has claimed, without staged ones. */
   long claimed() {
     return held() - staged - spare;
   }

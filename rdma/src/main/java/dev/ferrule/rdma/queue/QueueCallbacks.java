@@ -9,10 +9,13 @@ import dev.ferrule.verbs.CompletionStatus;
  */
 public interface QueueCallbacks {
 
-  /** Called on progress that a thread may wait for: a message, or credit. */
+  /** Called on progress for which a thread may be waiting: a message, or credit. */
   void onProgress();
 
-  /** Called when a sender has made space, or its completion due, for which other senders wait. */
+  /**
+   * Called when a sender has released space for which other senders wait, or has posted a message
+   * whose completion will free it.
+   */
   default void onRoom() {
     onProgress(); // wakes them too
   }
@@ -44,7 +47,7 @@ public interface QueueCallbacks {
   void onViolation(String reason);
 
   /**
-   * Called when the device has failed to post a work request although its queue has space, or to
+   * Called when the device could not post a work request although its queue has space, or could not
    * request an event.
    *
    * @param function the C function

@@ -6,26 +6,27 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rotation of a common receiver over connections, of any device. Messages stay in the queues of
- * their connections, which cannot overflow; this class has a list of the connections with messages.
- * A connection is in the list at most once. The receiver takes a few messages of each in rotation,
- * so no connection starves others. A connection without messages leaves the list, and freed buffer
- * space is made available to its peer then; it returns when messages arrive or are freed. Nothing
- * allocates here.
+ * Serves the connections of a common receiver in rotation; they may be on several devices. Messages
+ * stay in the queues of their connections, which cannot overflow. This class keeps a list of the
+ * connections with messages; a connection is in it at most once. The receiver takes a few messages
+ * of each connection in rotation, so no connection starves others. A connection without messages
+ * leaves the list, and its freed buffer space is then made available to its peer. It returns when
+ * messages arrive or are freed. No method allocates.
  *
- * <p><b>Threads:</b> any number of threads that poll receive queues offer; one receiver takes; any
- * thread may end it.
+ * <p><b>Threads:</b> any number of threads that poll receive queues add connections; one receiver
+ * takes messages; any thread may end it.
  */
 public final class ReceiveMultiplexer {
 
-  /** The number of messages taken from a connection before the next one has its turn. */
+  /** The number of messages taken from a connection before the next one is served. */
   static final int TURN = 4;
 
   /** A list node of a connection. */
   static final class Place {
 
     private final ReceiveMultiplexer list;
-    private volatile @Nullable Channel channel; // null when it is closed: the node may stay
+    private volatile @Nullable Channel
+        channel; // null after its close: the node may stay in the list
     private final AtomicBoolean listed = new AtomicBoolean();
     private @Nullable Place next; // guarded by the list that the node is in
 
@@ -43,20 +44,21 @@ public final class ReceiveMultiplexer {
       return list.ended;
     }
 
-    /** Removes the reference to a closed connection. */
+    /** Clears the reference to a closed connection. */
     void clear() {
       channel = null;
     }
   }
 
   private final Runnable wake;
-  private final AtomicReference<@Nullable Place> offered = new AtomicReference<>(); // last first
+  private final AtomicReference<@Nullable Place> offered =
+      new AtomicReference<>(); // the last offered is first
   private volatile boolean ended;
 
-  // The list, in the order of the turns; by the receiver.
+  // The list, in the order of service; used by the receiver.
   private @Nullable Place first;
   private @Nullable Place last;
-  private long turnEnd; // the first one's number of messages taken at the end of its turn
+  private long turnEnd; // the messagesTaken() of the first at which the next is served
 
   /**
    * Creates an empty list.
@@ -69,7 +71,7 @@ public final class ReceiveMultiplexer {
 
   private void offer(Place place) {
     if (ended || place.listed.get() || place.listed.getAndSet(true)) {
-      return; // the receiver checks for messages before and after it removes the node
+      return; // not missed: the receiver checks for messages before and after it removes the node
     }
     Place behind;
     do {
@@ -83,8 +85,8 @@ public final class ReceiveMultiplexer {
   }
 
   /**
-   * Ends this receiver: from now on each connection's own receiver takes its messages. By any
-   * thread.
+   * Ends the common receiver: from now on, each connection's own receiver takes its messages. By
+   * any thread.
    */
   public void end() {
     ended = true;
@@ -92,7 +94,7 @@ public final class ReceiveMultiplexer {
   }
 
   /**
-   * Returns the connection whose turn it is. By the receiver.
+   * Returns the connection to serve next. By the receiver.
    *
    * @return a connection with messages, which is not closed; null if there is none
    */
@@ -104,14 +106,14 @@ public final class ReceiveMultiplexer {
       Place place = first;
       Channel channel = place.channel;
       if (channel == null || channel.isClosed()) {
-        removeFirst(); // never offered again, as it stays marked as listed
+        removeFirst(); // it stays marked as listed, so it is never offered again
       } else if (!channel.messages().hasNext()) {
         removeFirst();
         place.listed.getAndSet(false);
         if (!channel.messages().hasNext()) {
-          channel.serveStarvingPeer(); // no message may arrive before that
+          channel.serveStarvingPeer(); // the peer may be unable to send before that
         } else if (!place.listed.getAndSet(true)) {
-          append(place); // a message arrived when the node was still marked as listed
+          append(place); // a message arrived while the node was still marked as listed
         }
       } else if (channel.messages().messagesTaken() >= turnEnd) {
         removeFirst();
@@ -123,7 +125,7 @@ public final class ReceiveMultiplexer {
     return null;
   }
 
-  /** Removes the first node; appends the nodes offered meanwhile. */
+  /** Removes the first node; then appends the nodes that were offered since. */
   private void removeFirst() {
     Place place = first;
     if (place != null) {
@@ -144,7 +146,7 @@ public final class ReceiveMultiplexer {
     }
     Place place = offered.getAndSet(null);
     Place turned = null;
-    while (place != null) { // reverses the order, to first offered first
+    while (place != null) { // reverses the order: the first offered becomes the first
       Place behind = place.next;
       place.next = turned;
       turned = place;

@@ -9,8 +9,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of receive completions of one connection or of many. It is polled in batches, which are
- * distributed to the connections by queue pair number.
+ * A completion queue of receives, for one connection or many. It is polled in batches; each
+ * completion is passed to its connection by queue pair number.
  *
  * <p><b>Threads:</b> safe for use by several threads; one thread at a time polls.
  */
@@ -18,7 +18,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private static final System.Logger LOGGER = System.getLogger(ReceiveQueue.class.getName());
 
-  /** The number of completions that empty any queue, even if peers keep filling it. */
+  /** The maximum number of completions taken to empty a queue, even if peers keep filling it. */
   private static final int MAX_DRAIN = 65_536;
 
   private final CompletionQueue completions;
@@ -30,10 +30,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private final EventRequest event;
   private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
   private final List<Channel> channels = new ArrayList<>(); // the same; under the lock
-  private volatile @Nullable Channel only; // of a queue of one connection, which needs no lookup
+  private volatile @Nullable Channel only; // in a queue of one connection, which needs no lookup
   private volatile @Nullable ReceiveMultiplexer common; // written under the lock
   private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
-  private @Nullable Channel touched; // those of many with new completions; under the lock
+  private @Nullable Channel touched; // a list of those with new completions; under the lock
   private boolean closed; // under the lock
 
   /**
@@ -57,7 +57,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Creates a queue of one connection, whose completions need no lookup of their connection.
+   * Creates a queue of one connection. Its completions need no lookup of their connection.
    *
    * @param completions the completion queue of receives
    * @param batch how many completions are polled together, up to {@link CompletionQueue#BATCH}
@@ -68,8 +68,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Adds a connection. In a queue of many connections, the connection's queue pair must not receive
-   * yet; in a queue of one connection, completions in the queue belong to it.
+   * Adds a connection. In a queue of many connections, the connection's queue pair must not have
+   * received anything yet. In a queue of one connection, completions that are in the queue belong
+   * to it.
    *
    * @param channel the connection
    */
@@ -91,7 +92,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     act(next);
   }
 
-  /** Takes the completions of a closed connection whose queue pair number the new one may reuse. */
+  /**
+   * Takes the completions of closed connections, because the new connection may reuse a queue pair
+   * number.
+   */
   private void takeLeftovers() {
     int rounds = 0;
     while (rounds < maxDrain && takeBatch() > 0) {
@@ -100,8 +104,8 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Removes a connection. Its queue pair is in the error state but must not be destroyed yet: its
-   * number could be reused then, and the device may drop its completions.
+   * Removes a connection. Its queue pair must be in the error state and not destroyed yet: after
+   * that, its number could be reused, and the device may drop its completions.
    *
    * @param channel the connection
    */
@@ -120,10 +124,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Makes one receiver take all messages from now on, including those that wait, except messages of
-   * connections whose own receiver has claimed them.
+   * Passes all messages to one receiver from now on, including waiting ones. Messages that a
+   * connection's own receiver has claimed are excepted.
    *
-   * @param multiplexer takes the messages of all connections for the receiver
+   * @param multiplexer the rotation of that receiver
    */
   public void collect(ReceiveMultiplexer multiplexer) {
     lock.lock();
@@ -199,9 +203,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   /**
    * Handles the completions that were taken, and wakes sleeping threads; not under the lock.
    *
-   * <p>No wake-up is missed, without a barrier here: a thread that falls asleep says so,
-   * {@linkplain #arm requests an event} under the lock, and then looks for messages. If that is
-   * after the lock was held here, it sees them; if it is before, this thread sees it asleep.
+   * <p>No wake-up is missed, without a barrier here. A thread that falls asleep first announces it,
+   * then {@linkplain #arm requests an event} under the lock, then looks for messages. If it
+   * acquires the lock after this thread has released it, it sees the messages. If it acquires the
+   * lock before, this thread sees that it sleeps.
    */
   private void act(@Nullable Channel first) {
     Channel next = first;
@@ -214,8 +219,8 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Handles one channel, and catches all exceptions: the other channels of the batch have to be
-   * handled too, and the polling thread may belong to another connection.
+   * Handles one channel, and catches all exceptions: the other channels of the batch must be
+   * handled as well, and the polling thread may belong to another connection.
    */
   private static void handle(Channel channel) {
     try {
@@ -241,9 +246,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * In a queue of many connections, completions that are already in the queue cause no event. They
-   * may be behind a batch that another thread is taking, which wakes only the connections of its
-   * batch. So the queue is drained here, even if another thread is polling.
+   * Completions that are already in the queue cause no event. In a queue of many connections, they
+   * may be behind a batch that another thread is taking, and that thread wakes only the connections
+   * of its batch. So this method drains the queue, even if another thread is polling.
    */
   @Override
   public void arm() {
@@ -263,9 +268,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * Handles a requested event. A queue of one connection wakes its threads, which poll.
    *
    * <p>A queue of many connections is drained here, which wakes only the receivers of connections
-   * with completions. Waking all of them would cost as many wake-ups per message as there are
+   * with completions. Waking all receivers would cost as many wake-ups per message as there are
    * connections. The event has used up the request of all sleeping threads, so those that continue
-   * to sleep need another one. Completions before that request cause no event, so the queue is
+   * to sleep need another request. Completions before that request cause no event, so the queue is
    * drained again after it.
    */
   public void onEvent() {
@@ -281,7 +286,10 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
   }
 
-  /** Requests an event. If that fails, all connections fail: nothing would wake their threads. */
+  /**
+   * Requests an event. If the request fails, all connections fail, because nothing would wake their
+   * threads.
+   */
   private void requestEvent() {
     int errno = event.make();
     if (errno != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.queue;
 
-/** The source of completions for a receiver: one queue, or several. */
+/** The source of completions for a receiver: one receive queue, or several. */
 public interface ReceiveSource {
 
   /**
@@ -15,11 +15,14 @@ public interface ReceiveSource {
   void drain();
 
   /**
-   * Requests an event at the next completion, before the thread sleeps. Each call is followed by
-   * one of {@link #disarm}.
+   * Requests an event at the next completion. Called before a thread sleeps; a call of {@link
+   * #disarm} follows each call.
    */
   void arm();
 
-  /** Called when the thread is awake again. A later event has no effect. */
+  /**
+   * Ends the wait that {@link #arm} has begun, when the thread is awake again. A later event has no
+   * effect.
+   */
   void disarm();
 }

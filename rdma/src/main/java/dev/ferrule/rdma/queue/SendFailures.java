@@ -4,11 +4,11 @@ package dev.ferrule.rdma.queue;
 import dev.ferrule.verbs.CompletionStatus;
 
 /**
- * The failures of a send queue, until they are reported to the connection.
+ * Keeps the failures of a send queue until they are reported to the connection.
  *
  * <p><b>Threads:</b> under the send queue's lock, except {@link #report}, which takes it. Exactly
- * one thread reports a failure: the first one to call report after it. This need not be the thread
- * that found it, as not all threads may call report.
+ * one thread reports a failure: the first one that calls report after it. It need not be the thread
+ * that found the failure, because not every thread may call report.
  */
 final class SendFailures {
 
@@ -20,9 +20,9 @@ final class SendFailures {
   private int postError; // not reported yet
 
   /**
-   * Whether one of the two is pending. Written under the lock and read without it: a reporting
-   * thread has just released the lock, so it sees all failures found before; a thread that finds a
-   * later failure reports it itself.
+   * Whether a failure of a work request or of posting is unreported. Written under the lock and
+   * read without it. This is safe: a reporting thread has just released the lock, so it sees all
+   * failures found before, and a thread that finds a later failure reports it itself.
    */
   private volatile boolean unreported;
 
@@ -31,7 +31,7 @@ final class SendFailures {
     this.callbacks = callbacks;
   }
 
-  /** Returns whether a work request has failed, and with it all later ones. */
+  /** Returns whether a work request has failed; then all later ones fail as well. */
   boolean isFailed() {
     return failure != CompletionStatus.SUCCESS;
   }
@@ -44,7 +44,7 @@ final class SendFailures {
   }
 
   /**
-   * Records the result of posting a request that is not a sender's.
+   * Records the result of posting a request that does not belong to a sender.
    *
    * @param result the result of posting; below 0 if it failed
    */
@@ -73,7 +73,7 @@ final class SendFailures {
       lock.unlock();
     }
     if (isNew) {
-      callbacks.onSendFailure(failure, vendorError); // which do not change any more
+      callbacks.onSendFailure(failure, vendorError); // neither field changes any more
     } else if (error != 0) {
       callbacks.onCallFailure("ibv_post_send", error);
     }
@@ -83,7 +83,7 @@ final class SendFailures {
    * Reports the failure that has caused the queue pair's error, even if another thread is about to
    * report it. Not under the lock.
    *
-   * @return false if it is not known
+   * @return false if the cause is unknown
    */
   boolean reportCause() {
     boolean known;

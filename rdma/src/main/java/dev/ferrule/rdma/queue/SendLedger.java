@@ -6,9 +6,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 
 /**
- * The outstanding work requests of a send queue, numbered in posting order: messages with an id and
- * lines, remote memory accesses, and control requests. Only every n-th message is signaled. One
- * completion retires all requests before it, since a queue pair completes in order.
+ * Records the outstanding work requests of a send queue, numbered in posting order: messages with
+ * an id and lines, remote memory accesses, and control requests. Only every n-th message is
+ * signaled. A completion retires all requests before it as well, since a queue pair completes in
+ * order.
  *
  * <p><b>Threads:</b> under the send queue's lock, except {@link #completedId} and {@link
  * #completedOperation}.
@@ -20,8 +21,8 @@ final class SendLedger {
   private static final int MAX_SIGNAL_INTERVAL = 16;
 
   /**
-   * The time allowed per outstanding byte: a message is acknowledged as a whole, and 10 MB/s is
-   * taken as the slowest useful link.
+   * The time allowed per outstanding byte. A message is acknowledged as a whole, and the slowest
+   * useful link is assumed to carry 10 MB/s.
    */
   private static final long NANOS_PER_BYTE = 100;
 
@@ -44,7 +45,8 @@ final class SendLedger {
   private int controlsPosted; // outstanding
   private int accessesPosted; // outstanding
   private long lastAccess; // the number of the last one posted
-  private long probedRetired = -1; // at the last probe; -1 so that the first one sees no stall
+  private long probedRetired =
+      -1; // the value of retired at the last probe; -1 so that the first probe sees no stall
   private int stalledProbes;
 
   private final AtomicLong completedId = new AtomicLong();
@@ -129,7 +131,7 @@ final class SendLedger {
     return number;
   }
 
-  /** Returns whether the last added request has to be signaled. */
+  /** Returns whether the last added request must be signaled. */
   boolean isSignaled(long number) {
     return number == lastSignaled;
   }
@@ -214,7 +216,10 @@ final class SendLedger {
     return lastSignaled > retired;
   }
 
-  /** Returns whether a message, or else the last one, is covered by a signaled work request. */
+  /**
+   * Returns whether a signaled work request covers a message, or the last message if the id is
+   * beyond it.
+   */
   boolean isSignaledFor(long id) {
     return lastSignaledId >= Math.min(id, sent);
   }
@@ -224,7 +229,7 @@ final class SendLedger {
     return controlsPosted;
   }
 
-  /** Returns the line of the next control message, which no outstanding one uses. */
+  /** Returns the line of the next control message. No outstanding control message uses it. */
   int nextControlSlot() {
     return (int) (controls % ControlMessages.SENDS);
   }
@@ -236,9 +241,10 @@ final class SendLedger {
   }
 
   /**
-   * Returns whether no work request has been retired for longer than the outstanding bytes explain.
+   * Returns whether no work request has been retired for longer than transferring the outstanding
+   * bytes takes.
    *
-   * @param probes the number of consecutive probes without progress that is tolerated for short
+   * @param probes the number of consecutive probes without progress that are tolerated for short
    *     messages
    * @param probeNanos the time between probes
    */

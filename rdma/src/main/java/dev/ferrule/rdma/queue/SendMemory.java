@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The send memory of a connection: lines for messages, followed by a line for each control message
- * that may be outstanding.
+ * The registered memory from which a connection sends: lines for messages, followed by a line for
+ * each control message that may be outstanding.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */

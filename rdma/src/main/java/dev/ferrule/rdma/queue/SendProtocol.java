@@ -7,11 +7,12 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The sending half of a protocol: flow control, and the protocol-specific fields of work requests.
- * In addition to messages there are control messages: reports, which announce free buffer space to
- * the peer, and a goodbye. A control message has up to {@link SendQueue#LINE} bytes.
+ * In addition to messages, a protocol sends control messages: reports, which announce free buffer
+ * space to the peer, the end of the messages, and a goodbye. A control message has up to {@link
+ * SendQueue#LINE} bytes.
  *
  * <p><b>Threads:</b> called under the send queue's lock unless stated otherwise. Other threads
- * write the state of the receiving half that it reads.
+ * write the state of the receiving half that an implementation reads.
  */
 public interface SendProtocol {
 
@@ -24,18 +25,18 @@ public interface SendProtocol {
   boolean tryReserve(int length);
 
   /**
-   * Reserves the resources for messages that the program may not send: if the peer lacks them, none
-   * are requested.
+   * Reserves resources for messages that the program may never send. If the peer lacks them,
+   * requests no more from the peer.
    *
    * @param length the length of each message in bytes
    * @param most the number of messages, at most
-   * @return for how many there were resources
+   * @return the number of messages for which there were resources
    */
   int reserveAhead(int length, int most);
 
   /**
-   * {@return how many messages of one sender may be reserved that are neither sent nor staged, a
-   * constant}
+   * {@return the maximum number of reserved messages of one sender that are neither sent nor
+   * staged, a constant}
    */
   default int maxClaimed() {
     return Integer.MAX_VALUE;
@@ -54,7 +55,7 @@ public interface SendProtocol {
 
   /**
    * Sets the fields of a message's work request: immediate data, and the remote address of an RDMA
-   * operation. Requests are posted at once, in the order of the calls.
+   * operation. The caller then posts the requests, in the order of the calls.
    *
    * @param chain the chain of the request
    * @param index the index of the request
@@ -64,8 +65,8 @@ public interface SendProtocol {
   void prepare(SendChain chain, int index, int reservedLength, int length);
 
   /**
-   * {@return whether there is nothing of the peer to wait for: it has returned all credit or
-   * memory, or that is not what is missing}
+   * {@return whether waiting for the peer is useless: it has returned all credit or memory, or
+   * neither is what a sender lacks}
    */
   boolean isAllBack();
 
@@ -93,7 +94,8 @@ public interface SendProtocol {
   SendOperation controlOperation();
 
   /**
-   * Prepares the work request of a report of this side's free buffer space. It is posted at once.
+   * Prepares the work request of a report of this side's free buffer space. The caller then posts
+   * it.
    *
    * @param chain the chain of the request
    * @param index the index of the request
@@ -105,8 +107,8 @@ public interface SendProtocol {
   int prepareReport(SendChain chain, int index, MemorySegment memory, long offset);
 
   /**
-   * Prepares the work request that announces the end of this side's messages, and reports its free
-   * buffer space as well. It is posted at once, and only once. Called only if the protocol {@link
+   * Prepares the work request that announces the end of this side's messages, and also reports its
+   * free buffer space. The caller then posts it, only once. Called only if the protocol {@link
    * #saysGoodbye}.
    *
    * @param chain the chain of the request
@@ -120,12 +122,13 @@ public interface SendProtocol {
   /**
    * Returns whether the protocol has a goodbye. Not under the lock.
    *
-   * @return whether it has; if not, a peer that disconnects has closed the connection
+   * @return whether it has; if not, a disconnect of the peer means that it has closed the
+   *     connection
    */
   boolean saysGoodbye();
 
   /**
-   * Prepares the work request of a goodbye. It is posted at once.
+   * Prepares the work request of a goodbye. The caller then posts it.
    *
    * @param chain the chain of the request
    * @param index the index of the request

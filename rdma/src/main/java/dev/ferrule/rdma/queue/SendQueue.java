@@ -10,8 +10,8 @@ import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The send queue of a connection, with its completions and its send memory. Its senders share it,
- * each with an {@link Outbox}.
+ * The send queue of a connection, with its completion queue and its send memory. The connection's
+ * senders share it; each has an {@link Outbox}.
  *
  * <p>Work requests, including control messages, are numbered in posting order; {@link SendLedger}
  * records them. An unsignaled request is awaited by posting a signaled zero-length RDMA WRITE
@@ -31,20 +31,20 @@ public final class SendQueue {
   public static final int FULL = AbstractSender.FULL;
 
   /**
-   * The result of {@link Outbox#reserve} if the sender itself holds the space, so that there will
-   * be none before it sends or releases something.
+   * The result of {@link Outbox#reserve} if the sender itself holds all space, so that none becomes
+   * free before it sends or releases something.
    */
   public static final int HELD = FULL - 1;
 
   /** The result of {@link Outbox#trySend} if posting failed: the connection has ended. */
   public static final int FAILED = HELD - 1;
 
-  /** The place of a message without bytes of its own. */
+  /** The place of a message that needs no memory of the queue or of an outbox. */
   public static final int NO_LINES = -1;
 
   /**
-   * The length from which each message is signaled: a completion for many of them would take too
-   * long.
+   * The length from which each message is signaled: one completion for several long messages would
+   * take too long.
    */
   private static final int LONG_MESSAGE = 256 << 10;
 
@@ -70,7 +70,7 @@ public final class SendQueue {
   private final SendFailures failures;
   private final ControlMessages controls;
   private final OneSidedOperations accesses;
-  private long reserved; // messages of all senders in total, without those released
+  private long reserved; // messages of all senders in total, excluding released ones
   private int outboxes;
   private boolean roomAwaited; // whether a sender may wait for space that another one holds
   private boolean closed;
@@ -181,9 +181,9 @@ public final class SendQueue {
   }
 
   /**
-   * Reserves space for more messages of the batch that the sender has begun, which then need no
-   * lock: as many as are staged, so that a batch holds at most twice the space that it uses. Not
-   * beside other senders, which may need that space before this one sends.
+   * Reserves space for further messages of the sender's current batch, which then need no lock. It
+   * reserves as many as are staged, so a batch holds at most twice the space that it uses. If there
+   * are other senders, reserves none: they may need that space before this one sends.
    */
   private void reserveSpare(Outbox sender, int length) {
     if (outboxes > 1) {
@@ -211,7 +211,7 @@ public final class SendQueue {
   /** Returns the result of a reservation that has found no space. */
   private int findCause(Outbox sender, int length, int lineBytes) {
     if (!ledger.isCompletionDue()) {
-      signalLast(Long.MAX_VALUE); // or no completion would ever free space
+      signalLast(Long.MAX_VALUE); // otherwise no completion would ever free space
     }
     if (isAnythingOut(sender)) {
       return FULL;
@@ -247,10 +247,7 @@ public final class SendQueue {
     return sender.claimed() + sender.spare() >= protocol.maxClaimed();
   }
 
-  /**
-   * Returns whether anything can free space for a sender without its doing: the peer, or another
-   * sender.
-   */
+  /** Returns whether the peer or another sender can free space for a sender. */
   private boolean isAnythingOut(Outbox sender) {
     return !isClaimLimitReached(sender)
         && (ledger.unacknowledged() != 0
@@ -270,7 +267,7 @@ public final class SendQueue {
         lines.release(line);
       }
       awaited = roomAwaited;
-      roomAwaited = false; // each thread that is woken in vain arms again
+      roomAwaited = false; // a thread that is woken and finds no space arms again
     } finally {
       lock.unlock();
     }
@@ -313,8 +310,9 @@ public final class SendQueue {
   }
 
   /**
-   * Reports failures, and that of a sender's post by its own thread, which throws the reason: at a
-   * failure that another thread is about to report, the connection may not have ended yet.
+   * Reports failures. The failure of a sender's post is reported by the sender's own thread, which
+   * throws the reason: if another thread were about to report it, the connection might not have
+   * ended yet.
    */
   private void reportPost(int result) {
     failures.report();
@@ -323,7 +321,10 @@ public final class SendQueue {
     }
   }
 
-  /** Reserves space for the only staged message of a sender, and posts it: one lock for both. */
+  /**
+   * Reserves space for the only staged message of a sender, and posts it, under one acquisition of
+   * the lock.
+   */
   int tryPublish(Outbox sender, int length) {
     int result;
     boolean awaited;
@@ -347,8 +348,8 @@ public final class SendQueue {
   }
 
   /**
-   * Returns whether a post makes threads look for space again: if nothing is outstanding, those
-   * that waited for the claims of other senders now wait for completions.
+   * Returns whether a post must wake threads that wait for space. If nothing was outstanding
+   * before, they have waited for claims of other senders, and must now wait for completions.
    */
   private boolean endsWait(boolean releasesSpace) {
     boolean awaited = roomAwaited && (releasesSpace || ledger.unacknowledged() == 0);
@@ -394,7 +395,9 @@ public final class SendQueue {
     return id <= ledger.completedId();
   }
 
-  /** Ensures that there will be a completion for a message, or for the last one. */
+  /**
+   * Ensures that a completion will retire a message, or the last message if the id is beyond it.
+   */
   private void signalLast(long id) {
     if (!closed
         && !failures.isFailed()
@@ -427,7 +430,7 @@ public final class SendQueue {
   /**
    * Returns whether all posted requests are acknowledged. Polls for completions.
    *
-   * @return whether they are, or never will be
+   * @return true if they are, or never will be
    */
   public boolean isDrained() {
     lock.lock();
@@ -466,7 +469,7 @@ public final class SendQueue {
       if (!closed && !failures.isFailed() && ledger.isAllRetired()) {
         controls.postEmptyWrite();
       } else {
-        signalLast(Long.MAX_VALUE); // or there might never be a completion
+        signalLast(Long.MAX_VALUE); // otherwise there might never be a completion
       }
     } finally {
       lock.unlock();
@@ -475,10 +478,10 @@ public final class SendQueue {
   }
 
   /**
-   * Returns whether no request was acknowledged for longer than a live peer needs, including the
-   * transfer time of the outstanding bytes.
+   * Returns whether no request has been acknowledged for longer than a live peer needs, including
+   * the transfer time of the outstanding bytes.
    *
-   * @param probes the number of consecutive {@link #probe probes} without progress that is
+   * @param probes the number of consecutive {@link #probe probes} without progress that are
    *     tolerated for short messages, not counting the first one
    * @param probeNanos the time between probes
    * @return whether the peer is dead
@@ -501,8 +504,8 @@ public final class SendQueue {
   }
 
   /**
-   * Requests an event at the next completion; and that threads are woken when a sender releases
-   * space, or posts the first message whose completion will.
+   * Requests an event at the next completion. Also requests a wake-up when a sender releases space,
+   * or posts the first message whose completion will free some.
    */
   void armForRoom() {
     lock.lock();
@@ -521,8 +524,8 @@ public final class SendQueue {
   }
 
   /**
-   * Reports the failed request that has put the queue pair into error, if it is known. Polls for
-   * completions.
+   * Reports the failed request that has moved the queue pair to the error state, if it is known.
+   * Polls for completions.
    *
    * @return whether it is known
    */
@@ -580,7 +583,7 @@ public final class SendQueue {
   /**
    * Returns the send memory for messages.
    *
-   * @return a segment, whose contents are not sent after the close
+   * @return a segment; its contents are not sent after the close
    */
   public MemorySegment memory() {
     return memory.messages();

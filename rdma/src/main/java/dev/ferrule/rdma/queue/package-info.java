@@ -4,7 +4,7 @@
  * The data path common to both RDMA providers: send and receive queues, and the message queues
  * between them and the program. A provider's protocol implements {@link
  * dev.ferrule.rdma.queue.SendProtocol} for sending and {@link dev.ferrule.rdma.queue.Channel} for
- * receiving. Nothing here allocates per message.
+ * receiving. No method allocates per message.
  */
 @NullMarked
 package dev.ferrule.rdma.queue;

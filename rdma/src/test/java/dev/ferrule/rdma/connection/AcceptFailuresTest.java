@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A client that cannot be accepted is answered, and the listener serves others. */
+/** A client that cannot be accepted gets an answer, and the listener continues to serve others. */
 class AcceptFailuresTest {
 
   private final FakeManager manager = new FakeManager();

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Connecting, depending on the events of the connection manager and their timing. */
+/** Connection attempts, by the events of the connection manager and their timing. */
 class ConnectorTest {
 
   private static final int LEVEL_ID = 0;
@@ -83,7 +83,7 @@ class ConnectorTest {
       Mailbox silent = new Mailbox();
       ConnectTimeLeft timeout =
           new ConnectTimeLeft(silent, context, FakeProvider.options("?connectTimeout=20ms"));
-      Thread.sleep(2); // anything else that takes time, such as creating the queues
+      Thread.sleep(2); // stands for work that takes time, such as creating the queues
       assertThat(timeout.millisLeft()).isEqualTo(20);
       assertThat(timeout.next()).isNull();
       assertThat(timeout.millisLeft()).as("the least that librdmacm takes").isEqualTo(1);

@@ -36,7 +36,7 @@ import java.util.function.LongConsumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A fake device and connection manager, whose events and their timing are controlled by a test. */
+/** A fake device and connection manager. A test controls the events and their timing. */
 final class FakeManager implements AutoCloseable {
 
   private static final int SIZES = 1 << 14;
@@ -47,13 +47,16 @@ final class FakeManager implements AutoCloseable {
   /** The recorded calls, in order. */
   final List<String> calls = new CopyOnWriteArrayList<>();
 
-  /** Called with the id when a client is accepted, as stubs cannot be changed at that time. */
+  /**
+   * Called with the id when a client is accepted. A test sets this instead of a stub, as stubs
+   * cannot be changed at that time.
+   */
   volatile LongConsumer onAccept = id -> {};
 
-  /** Returns the number of completions of a poll, which are successful and of the id 0. */
+  /** Returns the number of completions of a poll. All are successful and have the id 0. */
   volatile IntSupplier onPoll = () -> 0;
 
-  /** Called when a client asks for a connection. */
+  /** Called when a client requests a connection. */
   volatile Runnable onConnect = () -> {};
 
   /** Called with the attributes of a queue pair; returns a negative errno to refuse it. */
@@ -157,7 +160,10 @@ final class FakeManager implements AutoCloseable {
     return 0;
   }
 
-  /** Takes the next event; polls again after the descriptor is reset, or one could be missed. */
+  /**
+   * Takes the next event. Polls again after the descriptor is reset; otherwise an event could be
+   * missed.
+   */
   private static <T> @Nullable T next(Queue<T> events, int descriptor) {
     T next = events.poll();
     if (next != null) {
@@ -218,7 +224,7 @@ final class FakeManager implements AutoCloseable {
     }
   }
 
-  /** Adds a fatal event of the device, which continues to work. */
+  /** Adds a fatal event of the device. The device continues to work. */
   void reportFatalError() {
     asyncEvents.add(AsyncEvent.Type.DEVICE_FATAL);
     wake(asyncReadable);

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A fake protocol without receives, for a peer without resources. */
+/** A fake protocol that posts no receives and needs no resources of a peer. */
 final class FakeProvider implements RdmaProtocol {
 
   static final URI ADDRESS = URI.create("fake://127.0.0.1:7");
@@ -39,7 +39,7 @@ final class FakeProvider implements RdmaProtocol {
   /** Whether the connection has a handshake. */
   volatile boolean hasHandshake = true;
 
-  /** The sending half of the connections; by default one that never sends. */
+  /** The sending half of the connections. The default never sends. */
   volatile SendProtocol sends = mock(SendProtocol.class);
 
   /** Called when a message is received. */
@@ -74,7 +74,7 @@ final class FakeProvider implements RdmaProtocol {
     return listen(query, System::nanoTime);
   }
 
-  /** Listens with a clock for the time that accepted clients have to confirm. */
+  /** Listens. The clock measures the time that accepted clients have to confirm. */
   RdmaListener listen(String query, LongSupplier clock) {
     return RdmaListener.listen(this, this::library, ADDRESS, options(query), clock);
   }

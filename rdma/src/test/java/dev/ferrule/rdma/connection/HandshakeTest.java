@@ -25,7 +25,7 @@ class HandshakeTest {
   }
 
   @Test
-  void aPayloadIsAtMostAsLongAsTheRoomBesideTheHello() {
+  void aPayloadIsLimitedToTheSpaceThatTheHelloLeaves() {
     assertThatCode(() -> check(ROOM)).doesNotThrowAnyException();
     assertThatThrownBy(() -> check(ROOM + 1))
         .isInstanceOf(MessageTooLongException.class)

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The private data of connect requests and of their answers, as any host may send it. */
+/** The private data of connect requests and answers, as any host may send it. */
 class HelloFuzzTest {
 
   private static final int BODY = 8;
@@ -62,18 +62,18 @@ class HelloFuzzTest {
     when(protocol.scheme()).thenReturn("sendrecv");
     new Fuzzer("rejections of RDMA", 3_000)
         .permits(FerruleException.class)
-        .explainsIn(6 * 256 + 500) // as each byte of the payload may be escaped
-        .allocates(1 << 20) // by the escaping
+        .explainsIn(6 * 256 + 500) // each byte of the payload may be escaped
+        .allocates(1 << 20) // for the escaping
         .bytes(
             samples(),
             bytes -> {
-              int choice = Arrays.hashCode(bytes); // not by the length, as that of most is valid
+              int choice = Arrays.hashCode(bytes); // not by the length: the length of most is valid
               boolean isByKernel = choice % 4 == 0;
               int status = isByKernel && bytes.length > 0 ? bytes[0] : CmEvent.REJECTED_BY_CONSUMER;
               CmEvent event = new CmEvent(CmEvent.Type.REJECTED, status, 1, 0, bytes);
               FerruleException exception = Rejections.of(ADDRESS, protocol, choice % 3 != 0, event);
               if (FORMAT.decode(bytes).isPresent()) {
-                throw exception; // whose text is checked
+                throw exception; // its text is checked
               }
               return exception.getMessage() != null;
             });

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that events which arrive while they are handed over keep their order, and none is lost. */
+/** Tests that no event is lost or reordered if events arrive during the hand-over. */
 @Tag("interleaving")
 class MailboxInterleavingTest {
 

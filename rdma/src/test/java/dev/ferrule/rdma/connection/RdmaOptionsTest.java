@@ -55,7 +55,7 @@ class RdmaOptionsTest {
     assertThat(RdmaOptions.areaFor(1 << 30)).isEqualTo(64 << 20);
   }
 
-  /** Its maxMessage is up to 1 GiB. */
+  /** The peer's maxMessage is up to 1 GiB. */
   @Test
   void aPeerDoesNotEnlargeTheSendMemoryThatTheProgramHasChosen() {
     ResolvedOptions chosen = resolved("?sendBuffer=100000");
@@ -72,7 +72,7 @@ class RdmaOptionsTest {
     "4194304, 1073741824, 16384",
     "1073741824, 1073741824, 65536",
   })
-  void aClientEnlargesTheSendMemoryOfAServerByWhatTheServersOwnLimitPermits(
+  void aClientEnlargesTheSendMemoryOfAServerOnlyUpToTheServersOwnLimit(
       long own, int clients, long kib) {
     ResolvedOptions options = resolved("?maxMessage=" + own);
     assertThat(RdmaOptions.sendMemoryForClient(options, clients)).isEqualTo(kib << 10);

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A listener's receiver whose listener is closed between its look for a message and the taking of
- * it: the connection's own receiver has the message.
+ * A listener's receiver that finds a message but cannot take it: the listener is closed in between,
+ * and the connection's own receiver has the message.
  */
 class RdmaReceiverTest {
 

@@ -123,7 +123,7 @@ class RdmaSendersTest {
   }
 
   @Test
-  void aThreadThatWaitsForRoomGetsThatOfARegionThatAnotherSenderAborts() throws Exception {
+  void aThreadThatWaitsForRoomGetsTheRoomOfARegionThatAnotherSenderAborts() throws Exception {
     List<SendRegion> claimed = claimAll(connection.newSender());
     FutureTask<SendRegion> waiting = startWaiting(() -> connection.sender().claim(10));
 
@@ -133,7 +133,7 @@ class RdmaSendersTest {
   }
 
   @Test
-  void aThreadThatWaitsForRoomGetsThatOfASenderThatIsClosed() throws Exception {
+  void aThreadThatWaitsForRoomGetsTheRoomOfASenderThatIsClosed() throws Exception {
     Sender closed = connection.newSender();
     List<SendRegion> claimed = claimAll(closed);
     Sender further = connection.newSender();
@@ -224,7 +224,7 @@ class RdmaSendersTest {
     assertThat(connection.counters().backPressureStalls()).isEqualTo(1);
   }
 
-  /** The way that docs/architecture.md describes, from the call of the program to the device. */
+  /** The path of a sent message in docs/architecture.md, from the program's call to the device. */
   @Test
   void aMessagePassesThroughFourTypesToTheDevice() {
     List<Class<?>> walk = new ArrayList<>();
@@ -250,7 +250,7 @@ class RdmaSendersTest {
     assertThat(walk).as("of registered memory").isEqualTo(expected);
   }
 
-  /** The way back, from the completion to the handler. */
+  /** The path of a received message, from the completion to the handler. */
   @Test
   void aMessagePassesThroughThreeTypesFromTheDevice() {
     List<Class<?>> polling = new ArrayList<>();
@@ -293,7 +293,7 @@ class RdmaSendersTest {
     return types.reversed();
   }
 
-  /** The wait for other connections may take all of the time. */
+  /** Waiting for other connections may use up the time. */
   @Test
   void closingRegisteredMemoryRequestsAllCompletionsBeforeItWaitsForAny() {
     ScriptedDevice device = new ScriptedDevice();
@@ -331,7 +331,10 @@ class RdmaSendersTest {
     assertThat(use.awaitUnused(longAgo)).isTrue();
   }
 
-  /** Of memory that would be refused otherwise, as the peer acknowledges no exposure. */
+  /**
+   * Uses memory that is refused in any case: without the check, exposing valid memory would wait
+   * for a peer that acknowledges nothing.
+   */
   @Test
   void memoryForAtomicOperationsIsRefusedOnADeviceWithoutThem() {
     MemorySegment readOnly = Arena.ofAuto().allocate(8).asReadOnly();
@@ -350,7 +353,7 @@ class RdmaSendersTest {
     }
     assertThatThrownBy(connection::newSender)
         .isInstanceOf(ResourceExhaustedException.class)
-        .hasMessageContaining("63 senders beside the first");
+        .hasMessageContaining("the limit of 63 senders beside the first");
     senders.getFirst().close();
     senders.getFirst().close();
     assertThat(connection.newSender().tryClaim(1)).isNotNull();
@@ -433,7 +436,7 @@ class RdmaSendersTest {
     use.stage();
     use.stage();
     use.posted(last);
-    use.posted(first); // by a thread that was preempted after it posted its message
+    use.posted(first); // as by a thread that was preempted after it posted its message
     device.sent(completions, first);
     FutureTask<Boolean> closing = startClosing(memory);
     while (device.polls.get() < 4 && !closing.isDone()) {
@@ -484,7 +487,7 @@ class RdmaSendersTest {
   }
 
   @Test
-  void memoryOfAnotherDeviceIsRegisteredThereAtItsFirstUse() {
+  void memoryIsRegisteredWithAnotherDeviceAtItsFirstUseThere() {
     ScriptedDevice device = new ScriptedDevice();
     SendQueue queue =
         TestQueues.sendQueue(device, device.completionQueue(), new RecordingCallbacks());

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The events that a readiness requests of a receive queue of many connections, which repeats the
- * request after each event.
+ * The event requests that a readiness makes at a receive queue of many connections. The queue
+ * repeats a request after each event.
  */
 class ReadinessRequestTest {
 
@@ -58,7 +58,7 @@ class ReadinessRequestTest {
     return listener.accept();
   }
 
-  /** Returns whether a queue requests another event after the one that it has requested. */
+  /** Returns whether a queue requests another event when the requested one arrives. */
   private boolean repeatsItsRequest(ReceiveQueue queue) {
     int before = requests.get();
     queue.onEvent();

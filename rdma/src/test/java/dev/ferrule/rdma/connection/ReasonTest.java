@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The fix in a reason reaches the client, however little private data there is. */
+/** The reason of a rejection, shortened so that the fix reaches the client. */
 class ReasonTest {
 
   private static final int LIMIT = HelloFormat.LEAST_REASON;
@@ -73,7 +73,7 @@ class ReasonTest {
     }
   }
 
-  /** Those that a listener calls to accept a client. */
+  /** The C functions that a listener calls to accept a client. */
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -18,15 +18,18 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How long a listener waits for the confirmation of an accepted client, and what counts as one. */
+/**
+ * The time that a listener waits for the confirmation of an accepted client, and what counts as a
+ * confirmation.
+ */
 class RequestPatienceTest {
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  /** The time to confirm expires at once. */
+  /** The time to confirm expires immediately. */
   private static final String NO_TIME = "?connectTimeout=1ms";
 
-  /** The time by which clients have to confirm, in nanoseconds. */
+  /** The current time of the listener's clock, in nanoseconds. */
   private final AtomicLong now = new AtomicLong();
 
   private final FakeManager manager = new FakeManager();
@@ -161,7 +164,7 @@ class RequestPatienceTest {
       try (Connection connection = listener.accept(PATIENCE)) {
         expectOpen(connection);
       }
-      onAccept(id -> {}); // a message is the only sign of the client
+      onAccept(id -> {}); // a message is the client's only confirmation
       bringClient();
       try (Connection connection = listener.accept(PATIENCE)) {
         assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);

@@ -43,7 +43,7 @@ class EventLoopTest {
     }
   }
 
-  /** As a logger does that lacks memory or a descriptor. */
+  /** A logger throws if it lacks memory or a descriptor. */
   @Test
   void aLoggerThatThrowsDoesNotEndTheLoop() throws InterruptedException {
     Logger logger = Logger.getLogger(EventLoop.class.getName());
@@ -72,7 +72,7 @@ class EventLoopTest {
     }
   }
 
-  /** As where the heap is full: what the loop itself does is not guarded by action. */
+  /** If the heap is full, the loop itself may throw, outside of the actions that it guards. */
   @Test
   void anErrorOfTheLoopItselfDoesNotEndIt() throws InterruptedException {
     try (LoggedRecords logged = LoggedRecords.of(EventLoop.class);

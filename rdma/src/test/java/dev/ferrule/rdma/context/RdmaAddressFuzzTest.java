@@ -22,7 +22,7 @@ class RdmaAddressFuzzTest {
                 "magicring://[fe80::1%25eth0]:65535"),
             uri -> {
               if (uri.getScheme() == null) {
-                return false; // has no provider
+                return false; // no provider has this scheme
               }
               RdmaAddress address = RdmaAddress.parse(uri);
               assertThat(address.port()).isBetween(0, 65_535);

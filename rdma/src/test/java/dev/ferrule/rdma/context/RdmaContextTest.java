@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The dispatch of events if addresses are reused. */
+/** The dispatch of events, also if an object has the address of an earlier one. */
 class RdmaContextTest {
 
   private final FakeDevice device = new FakeDevice();
@@ -51,7 +51,10 @@ class RdmaContextTest {
     return descriptor;
   }
 
-  /** A client that connects at that time is rejected, which must not end another rdmaContext. */
+  /**
+   * A client that connects while the context ends is rejected. The rejection must not end another
+   * context.
+   */
   @Test
   void shouldEndOnceIfItIsRetainedWhileItEnds() {
     int descriptor = eventChannel(0);
@@ -109,7 +112,9 @@ class RdmaContextTest {
     LibC.close(descriptor);
   }
 
-  /** Pending events count before an operation times out, even if the event loop has not run. */
+  /**
+   * A pending event is in time, even if the event loop has not run before the operation times out.
+   */
   @Test
   void pendingEventsAreDispatchedOnRequest() throws Exception {
     int descriptor = eventChannel(0); // never readable

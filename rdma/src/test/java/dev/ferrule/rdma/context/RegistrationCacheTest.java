@@ -12,7 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** Tests which registrations share a region, and how long it is registered. */
+/** Tests which users share a region, and how long it is registered. */
 class RegistrationCacheTest {
 
   private final ScriptedDevice device = new ScriptedDevice();

@@ -142,11 +142,12 @@ public final class ScriptedDevice {
   /** The errno of requesting an event; 0 for success. */
   public volatile int notificationErrno;
 
-  /** Receives posted requests, which are not recorded then, so that a long test needs no memory. */
+  /** Called with posted requests instead of recording them, so that a long test needs no memory. */
   public volatile @Nullable Consumer<Send> onSend;
 
   /**
-   * The same for receives: gets the queue pair's number, or 0 for a shared queue, and the buffer.
+   * The same for receives: called with the queue pair's number, or 0 for a shared queue, and the
+   * buffer.
    */
   public volatile @Nullable BiConsumer<Integer, Integer> onReceive;
 
@@ -389,7 +390,7 @@ public final class ScriptedDevice {
     return all.get(all.size() - 1);
   }
 
-  /** Returns the posted buffers that are not taken. */
+  /** Returns the posted buffers that are not taken yet. */
   public List<Integer> receives() {
     synchronized (receives) {
       return List.copyOf(receives);

@@ -5,8 +5,8 @@ import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Fails at each function that a subclass does not override. Unlike a proxy, its methods can be
- * called in a test by Lincheck.
+ * Calls of libibverbs that fail, except those that a subclass overrides. Unlike those of a proxy,
+ * its methods can be called in a Lincheck test.
  */
 public abstract class UnusedVerbsCalls implements VerbsCalls {
 

@@ -21,7 +21,7 @@ class AccessTableFuzzTest {
 
   private static final int HANDLE = RmaHandle.MAX_BYTES;
 
-  /** Each input is a handle, followed by the entries from the one of the handle on. */
+  /** Each input is a handle, followed by entries of the table, beginning with the handle's own. */
   @Test
   void memoryIsFoundIfItsEntryAgreesWithTheHandle() {
     ScriptedDevice device = new ScriptedDevice();

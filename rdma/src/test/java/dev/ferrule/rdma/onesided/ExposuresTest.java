@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The tables of two sides, with a fake device that executes WRITEs and READs at once. */
+/** The tables of two sides, with a fake device that executes WRITEs and READs immediately. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ExposuresTest {
 
@@ -183,7 +183,7 @@ class ExposuresTest {
     assertThat(life.end).contains("accessed the memory for longer than closeTimeout");
   }
 
-  /** This thread may not have been scheduled until the deadline. */
+  /** The thread that ends an exposure may not have been scheduled before the deadline. */
   @Test
   void aPeerThatEndsItsAccessBeforeTheLastReadIsNotLost() {
     life.patience = Duration.ZERO;
@@ -204,7 +204,7 @@ class ExposuresTest {
     assertThat(life.end).isNull();
   }
 
-  /** A program may do this in a close callback. */
+  /** A close callback of the program may close the connection. */
   @Test
   void aLostConnectionMayBeClosedWhileAnExposureEnds() {
     life.patience = Duration.ZERO;
@@ -274,7 +274,8 @@ class ExposuresTest {
     for (int entry = 0; entry < AccessTableLayout.IN_USE; entry += Integer.BYTES) {
       int before = peers.memory().get(ValueLayout.JAVA_INT, entry);
       peers.memory().set(ValueLayout.JAVA_INT, entry, ~before);
-      boolean isOfHandle = entry < AccessTableLayout.ENTRY_FIRST; // also in the handle
+      boolean isOfHandle =
+          entry < AccessTableLayout.ENTRY_FIRST; // these fields are also in the handle
       assertThat(peers.find(exposure.key()) == null).as("at %d", entry).isEqualTo(isOfHandle);
       peers.memory().set(ValueLayout.JAVA_INT, entry, before);
     }

@@ -102,7 +102,7 @@ class ChannelTest {
     assertThat(callbacks.told).containsExactly("receive: FLUSHED " + 0x82);
   }
 
-  /** The thread that has polled the failed send is just about to report it. */
+  /** The thread that has polled the failed send has not reported it yet. */
   @Test
   void theCauseOfAFlushedReceiveIsReportedAlthoughAnotherThreadHasPolledIt() {
     RecordingCallbacks slow =

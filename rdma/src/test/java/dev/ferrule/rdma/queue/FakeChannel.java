@@ -18,13 +18,13 @@ final class FakeChannel extends IdleChannel {
   /** The kind for which the protocol throws an exception. */
   static final int FAULT = 4;
 
-  /** The result of posting a receive, which each report does. */
+  /** The result of posting a receive. Each report posts one. */
   int postResult;
 
   /** The dropped receives. */
   final List<Integer> dropped = new ArrayList<>();
 
-  /** How often the peer was served as it might starve. */
+  /** The number of calls that make freed space available to a starving peer. */
   int served;
 
   private final FakeProtocol protocol;

@@ -54,7 +54,7 @@ class InlineOutboxTest {
     }
   }
 
-  /** Reserves for a sender as much as it gets; returns how many messages that is. */
+  /** Reserves as many messages as possible for a sender; returns their number. */
   private static int reserveAll(Outbox outbox) {
     int count = 0;
     while (outbox.reserve(1, 0) > SendQueue.FULL) {
@@ -162,7 +162,7 @@ class InlineOutboxTest {
   }
 
   @Test
-  void whatCannotBeSentAtOnceHasToBeReserved() {
+  void aMessageThatCannotBeSentImmediatelyMustBeReserved() {
     Outbox other = queue.newOutbox();
     assertThat(one.trySend(source, 0, INLINE + 1)).as("too long").isEqualTo(SendQueue.FULL);
     stage(one, 1);
@@ -229,7 +229,7 @@ class InlineOutboxTest {
   @Test
   void aPostedBatchWakesTheOthersThatWaitForTheSpaceThatItDidNotUse() {
     stage(one, 1);
-    one.publish(); // so that a message is outstanding
+    one.publish(); // makes a message outstanding
     stage(one, 5);
     assertThat(one.held()).isGreaterThan(5);
     Outbox other = queue.newOutbox();
@@ -256,14 +256,14 @@ class InlineOutboxTest {
       assertThat(protocol.reservedBytes()).isZero();
       assertThat(one.held()).isZero();
       protocol.grant(SendQueue.MAX_CHAIN);
-      queue.isDrained(); // so that the last request is signaled
+      queue.isDrained(); // makes the last request signaled
       device.sent(completions, device.lastSend().id());
       assertThat(queue.isDrained()).isTrue();
     }
   }
 
   @Test
-  void aSenderWithoutSpaceUsesThatForTheRestOfItsBatch() {
+  void aSenderWithoutSpaceUsesTheSpaceReservedForTheRestOfItsBatch() {
     stage(one, 10);
     long spare = one.held() - 10;
     assertThat(spare).isPositive();

@@ -6,7 +6,7 @@ import dev.ferrule.support.Interleavings.Steps;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that each message is taken once and in order, also while the receiver changes. */
+/** Tests that each message is taken once and in order, even while the receiver changes. */
 @Tag("interleaving")
 class MessageQueueInterleavingTest {
 

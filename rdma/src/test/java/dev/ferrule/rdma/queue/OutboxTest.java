@@ -49,7 +49,7 @@ class OutboxTest {
   }
 
   private void completeAll() {
-    queue.isDrained(); // so that the last request is signaled
+    queue.isDrained(); // makes the last request signaled
     device.sent(completions, device.lastSend().id());
     assertThat(queue.isDrained()).isTrue();
   }
@@ -68,7 +68,7 @@ class OutboxTest {
     assertThat(other.lastNumber()).isEqualTo(2);
     assertThat(one.isComplete(1)).isFalse();
 
-    device.sent(completions, device.sends().get(1).id()); // the first of each
+    device.sent(completions, device.sends().get(1).id()); // the first message of each sender
 
     assertThat(one.isComplete(1)).isTrue();
     assertThat(other.isComplete(1)).isTrue();

@@ -17,8 +17,8 @@ import org.openjdk.jcstress.infra.results.ZI_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * The visibility of one thread's writes to another through the queues, for jcstress; run by {@link
- * QueueConcurrencyTest}.
+ * Tests by jcstress that the writes of one thread are visible to another through the queues. Run by
+ * {@link QueueConcurrencyTest}.
  */
 public final class QueueStress {
 
@@ -105,7 +105,7 @@ public final class QueueStress {
     }
   }
 
-  /** The own receiver succeeds a common one while that one takes a message. */
+  /** The connection's own receiver takes over while the common one takes a message. */
   @JCStressTest
   @Outcome(id = "1, 2, 3", expect = Expect.ACCEPTABLE, desc = "the common one takes the first")
   @Outcome(id = "2, 1, 3", expect = Expect.ACCEPTABLE, desc = "the own one takes the first")
@@ -115,7 +115,7 @@ public final class QueueStress {
   public static class Succession {
     private final MessageQueue queue = new MessageQueue(2);
 
-    /** Lets a common receiver, which has ended, claim two messages of 1 and 2 bytes. */
+    /** Makes a common receiver claim two messages of 1 and 2 bytes, and ends it. */
     public Succession() {
       queue.claim(new ReceiveMultiplexer.Place(new ReceiveMultiplexer(() -> {}), null));
       queue.add(1, 1);
@@ -123,7 +123,7 @@ public final class QueueStress {
     }
 
     /**
-     * Receives in common.
+     * Receives by the common receiver.
      *
      * @param result the received message
      */
@@ -133,7 +133,7 @@ public final class QueueStress {
     }
 
     /**
-     * Receives from the connection.
+     * Receives by the connection's own receiver.
      *
      * @param result the received message
      */
@@ -200,8 +200,8 @@ public final class QueueStress {
   }
 
   /**
-   * The thread that takes a completion handles the channel, or the thread that does so sees the
-   * completion; see {@link Channel#touch}.
+   * Either the thread that takes a completion handles the channel, or the thread that is handling
+   * it sees the completion; see {@link Channel#touch}.
    */
   @JCStressTest
   @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "no thread handles it")
@@ -240,8 +240,9 @@ public final class QueueStress {
   }
 
   /**
-   * A thread that falls asleep finds the message that another thread polls, or that thread sees it
-   * asleep: the message arrived before the event was requested, so it causes none.
+   * Either a thread that falls asleep finds the message that another thread polls, or the other
+   * thread sees that it sleeps. The message arrived before the event was requested, so it causes no
+   * event.
    */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is missed")

@@ -29,12 +29,18 @@ class ReceiveMultiplexerInterleavingTest {
 
   private static final int CAPACITY = 4;
 
-  /** The shares of the interleavings. A scenario creates many objects, which takes long. */
+  /**
+   * The fraction of the interleavings that each scenario runs. A scenario creates many objects,
+   * which takes long.
+   */
   private static final int QUEUE_SHARE = 2;
 
   private static final int LIST_SHARE = 8;
 
-  /** Creates the native objects. No scenario changes them; it creates all others itself. */
+  /**
+   * Creates the native objects, which no scenario changes. A scenario creates all other objects
+   * itself.
+   */
   private static final ScriptedDevice RESOURCES = new ScriptedDevice();
 
   private static final CompletionQueue SENDS = RESOURCES.completionQueue();
@@ -65,7 +71,10 @@ class ReceiveMultiplexerInterleavingTest {
   /** The device of the current scenario. */
   private static Device device = new Device();
 
-  /** Completes receives. A poll takes one of them, so that a batch does not hide the next. */
+  /**
+   * Completes receives. A poll takes only one completion, because a batch would hide interleavings
+   * between completions.
+   */
   private static final class Device {
     private final int[] connections = new int[CAPACITY];
     private int completed;
@@ -152,10 +161,10 @@ class ReceiveMultiplexerInterleavingTest {
     }
   }
 
-  /** A connection, which records what is taken. */
+  /** A connection that records the messages taken. */
   private static final class Connection extends IdleChannel {
     private final boolean[] taken = new boolean[CAPACITY];
-    private boolean isOwed; // freed space that the peer does not know
+    private boolean isOwed; // whether space is free that the peer does not know of
 
     Connection(QueueCallbacks callbacks, int number) {
       super(
@@ -180,13 +189,13 @@ class ReceiveMultiplexerInterleavingTest {
       isOwed = false;
     }
 
-    /** A message arrives, as the only one of a poll. */
+    /** A message arrives, as the only completion of a poll. */
     void bring(int message) {
       deliver(message, 0);
       afterPoll();
     }
 
-    /** Takes and frees the next message, if there is one; returns whether there was. */
+    /** Takes and frees the next message; returns false if there is none. */
     boolean take() {
       long message = messages().take();
       if (message == MessageQueue.NONE) {
@@ -200,7 +209,7 @@ class ReceiveMultiplexerInterleavingTest {
     }
   }
 
-  /** The connection's own receiver, which never sleeps here. */
+  /** The connection's own receiver, which never sleeps in these tests. */
   private static final class Own extends Sleeper implements QueueCallbacks {
     private final Connection connection;
 
@@ -390,7 +399,9 @@ class ReceiveMultiplexerInterleavingTest {
       };
     }
 
-    /** The common receiver takes the rest; checks that a connection's messages were taken. */
+    /**
+     * Makes the common receiver take the rest, and checks that a connection's messages were taken.
+     */
     void check(int connection, int messages) {
       queue.drain();
       while (common.hasNext()) {
@@ -486,7 +497,7 @@ class ReceiveMultiplexerInterleavingTest {
   }
 
   @Test
-  void aConnectionThatIsClosedLeavesTheOthersTheirTurns() {
+  void aClosedConnectionRemovesNoOtherFromTheRotation() {
     Interleavings.exploreShare(
         LIST_SHARE,
         () -> {

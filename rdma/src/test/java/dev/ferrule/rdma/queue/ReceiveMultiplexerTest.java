@@ -114,7 +114,7 @@ class ReceiveMultiplexerTest {
     assertThat(taken.indexOf(2000)).isBetween(0, 2 * ReceiveMultiplexer.TURN + 1);
   }
 
-  /** Freed space need not be reported at once; its peer may be waiting for it, and send nothing. */
+  /** Freed space need not be reported immediately, but a peer that waits for it sends nothing. */
   @Test
   void shouldServeThePeerOfAConnectionWithoutMessagesWhileOthersAreBusy() {
     FakeChannel served = collected();
@@ -231,7 +231,7 @@ class ReceiveMultiplexerTest {
     }
   }
 
-  /** At any time only one receiver takes the messages of a connection. */
+  /** At any time, only one receiver takes the messages of a connection. */
   @Test
   void shouldPassEachMessageToOneReceiverIfTheCommonOneEnds() throws Exception {
     for (int round = 0; round < 200; round++) {

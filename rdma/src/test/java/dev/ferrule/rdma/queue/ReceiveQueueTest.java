@@ -201,7 +201,7 @@ class ReceiveQueueTest {
       receive(first, buffer);
     }
     receive(second, CompletionQueue.BATCH);
-    queue.arm(); // without an event for them
+    queue.arm(); // causes no event for them
     assertThat(take(second.messages())).containsExactly(CompletionQueue.BATCH);
     assertThat(secondLink.progress).hasValue(1);
   }
@@ -251,8 +251,8 @@ class ReceiveQueueTest {
   void anEventOfTheOnlyConnectionWakesItAndEndsTheRequest() {
     ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, CompletionQueue.BATCH);
     ofOne.add(first);
-    ofOne.arm(); // its receiver
-    ofOne.arm(); // its sender, which waits for credit
+    ofOne.arm(); // by its receiver
+    ofOne.arm(); // by its sender, which waits for credit
     assertThat(device.notifications).hasValue(1);
     ofOne.onEvent();
     assertThat(firstLink.progress).hasValue(1);

@@ -12,7 +12,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 
-/** A failure is reported exactly once by several threads. */
+/** Several threads report a failure exactly once. */
 class SendFailuresTest {
 
   private final SpinLock lock = new SpinLock();
@@ -72,7 +72,7 @@ class SendFailuresTest {
     other.join();
   }
 
-  /** The thread whose post failed throws the reason, so the connection must have ended by then. */
+  /** The thread whose post failed throws the reason, so it must end the connection first. */
   @Test
   void aSenderReportsItsFailedPostAlthoughAnotherThreadIsAboutToReportAllFailures()
       throws ReflectiveOperationException {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.support.LineAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Which requests are signaled, and which ones a completion retires. */
+/** Tests which requests are signaled, and which ones a completion retires. */
 class SendLedgerTest {
 
   private static final int UNACKED = 16;
@@ -104,7 +104,7 @@ class SendLedgerTest {
   @Test
   void shouldAllowForTheTransferTimeOfLongMessages() {
     long quarterSecond = 250_000_000;
-    int half = 100 << 20; // of the bytes, which take 21 s (83 probes) at 10 MB/s
+    int half = 100 << 20; // both halves take 21 s (83 probes) at 10 MB/s
     ledger.addMessage(-1, half, true);
     long second = ledger.addMessage(-1, half, true);
     for (int i = 0; i <= 4 + 83; i++) {

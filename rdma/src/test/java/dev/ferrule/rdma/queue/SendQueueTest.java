@@ -560,8 +560,8 @@ class SendQueueTest {
 
   @Test
   void oneRequestSufficesUntilItsEventWhichWakesThreads() {
-    queue.arm(); // the sender
-    queue.arm(); // remote memory access
+    queue.arm(); // by the sender
+    queue.arm(); // by remote memory access
     assertThat(device.notifications).hasValue(1);
     queue.onEvent();
     assertThat(callbacks.progress).hasValue(1);
@@ -570,7 +570,7 @@ class SendQueueTest {
   }
 
   @Test
-  void aFailedRequestIsReportedAsNothingElseWakesTheThreadAndRepeated() {
+  void aFailedEventRequestIsReportedAndRepeated() {
     device.notificationErrno = Errno.EIO;
     queue.arm();
     assertThat(callbacks.told).containsExactly("ibv_req_notify_cq " + Errno.EIO);
@@ -608,7 +608,8 @@ class SendQueueTest {
   }
 
   /**
-   * Returns the number of probes without progress. The time between them makes lengths irrelevant.
+   * Returns the number of probes without progress until a stall. The time between them is so long
+   * that message lengths do not matter.
    */
   private int stalledProbes() {
     int probes = 0;

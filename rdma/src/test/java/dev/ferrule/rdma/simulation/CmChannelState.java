@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
 final class CmChannelState extends FabricObject {
 
   /**
-   * An event that was not taken yet.
+   * An event that has not been taken yet.
    *
-   * @param listener for a connect request, the listening id, which the event counts for; else null
-   * @param taken runs when it is taken: librdmacm changes the queue pair only then
+   * @param listener for a connect request, the listening id, to which the event belongs; otherwise
+   *     null
+   * @param taken runs when the event is taken, because librdmacm changes the queue pair only then
    */
   record Event(
       CmEvent.Type type,

@@ -3,7 +3,7 @@ package dev.ferrule.rdma.simulation;
 
 import java.lang.foreign.MemorySegment;
 
-/** An event that was taken and has to be acknowledged. */
+/** An event that has been taken and must be acknowledged. */
 final class CmEventState extends FabricObject {
 
   final CmIdState countedFor;

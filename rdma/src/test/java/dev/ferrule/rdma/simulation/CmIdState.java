@@ -12,10 +12,13 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** An id of the connection manager: its state, and what is under way to it, in order. */
+/**
+ * An id of the connection manager: its state, and the messages that are on their way to it, in
+ * order.
+ */
 final class CmIdState extends FabricObject {
 
-  /** The states of an id, of the client and of the server. */
+  /** The states of an id, both of the client and of the server. */
   enum Phase {
     NEW,
     ADDRESS_RESOLVED,
@@ -23,7 +26,7 @@ final class CmIdState extends FabricObject {
     LISTENING,
     /** The client has sent its request. */
     REQUESTING,
-    /** The client has an answer, and has not taken its event. */
+    /** The client has received an answer, and has not taken its event. */
     ANSWERED,
     /** The server has a request to answer. */
     REQUESTED,
@@ -35,7 +38,7 @@ final class CmIdState extends FabricObject {
     ENDED
   }
 
-  /** What arrives; a disconnection arrives after the messages of the peer. */
+  /** A message to the id. A disconnection arrives after the messages of the peer's queue pair. */
   private record Message(boolean afterReceives, Runnable action) {}
 
   final CmChannelState channel;
@@ -50,7 +53,7 @@ final class CmIdState extends FabricObject {
   private final ArrayDeque<Message> arriving = new ArrayDeque<>();
   final Step step = new Step(StepKind.CONNECTION, this::canArrive, this::arrive);
 
-  /** What a side sends to connect, or to accept. */
+  /** The message by which a side connects or accepts. */
   record ConnectionRequest(byte[] data, int readsAsTarget, int readsAsInitiator, int rnrRetries) {}
 
   CmIdState(MemorySegment structure, CmChannelState channel) {

@@ -8,14 +8,16 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion queue. It has exactly the requested number of entries, and a completion more is an
- * overflow. A request for an event causes one at the next completion that is added: none for those
- * that are in the queue already, and none for further ones. Work requests occupy their queue until
- * their completion, or that of a later one, is polled.
+ * A completion queue. It has exactly the requested number of entries; a further completion is an
+ * overflow. A request for an event causes one event, when the next completion is added. Completions
+ * that are already in the queue, and later ones, cause none. A work request occupies its queue
+ * until its completion, or that of a later one, is polled.
  */
 final class CompletionQueueState extends FabricObject {
 
-  /** A completion; only the id, the status and the queue pair are valid if it has failed. */
+  /**
+   * A completion. If the request has failed, only the id, the status and the queue pair are valid.
+   */
   record Completion(
       QueuePairState queuePair,
       long id,
@@ -87,7 +89,10 @@ final class CompletionQueueState extends FabricObject {
     }
   }
 
-  /** A request for any completion stays one if a request for solicited ones follows. */
+  /**
+   * Requests an event. A request for any completion remains valid if a request for solicited ones
+   * follows.
+   */
   void request(boolean solicitedOnly) {
     if (!solicitedOnly) {
       request = Request.ANY;

@@ -30,7 +30,7 @@ final class ContextState extends FabricObject {
   /**
    * Creates a context.
    *
-   * @param opened whether the program has opened it, rather than librdmacm
+   * @param opened whether the program has opened the device; if not, librdmacm has
    */
   ContextState(MemorySegment structure, long device, boolean opened) {
     super(structure);

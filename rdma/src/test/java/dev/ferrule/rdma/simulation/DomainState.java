@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A protection domain, and accesses by keys of its regions. */
+/** A protection domain. Checks accesses by the keys of its regions. */
 final class DomainState extends FabricObject {
 
   private static final int LOCAL_WRITE = 1;
@@ -33,7 +33,7 @@ final class DomainState extends FabricObject {
     regions.remove(region.remoteKey());
   }
 
-  /** Returns the address of memory that the peer may access, or -1. */
+  /** Returns the address of memory that the peer may access; -1 if it may not. */
   long remote(int key, long address, int length, int right) {
     RegionState region = regions.get(key);
     return region == null || region.remoteKey() != key

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** The faults to inject: failing calls by name, and completions with an error. */
 final class FabricFaults {
 
-  /** Errors of a function: with a probability, for so many times. */
+  /** Failures of a function: their probability and maximum number. */
   private record Failure(int errno, double probability, int times) {}
 
   private final SplittableRandom random;

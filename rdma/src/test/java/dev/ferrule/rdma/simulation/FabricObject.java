@@ -8,10 +8,12 @@ abstract class FabricObject {
 
   final MemorySegment structure;
 
-  /** The objects that refer to this one: they have to be destroyed first (EBUSY). */
+  /** The number of objects that refer to this one. They must be destroyed first (EBUSY). */
   int users;
 
-  /** The events that were taken and not acknowledged: destroying the object waits for them. */
+  /**
+   * The number of events that are taken and not acknowledged. Destroying the object waits for them.
+   */
   int unacknowledged;
 
   FabricObject(MemorySegment structure) {
@@ -22,7 +24,7 @@ abstract class FabricObject {
     return structure.address();
   }
 
-  /** Returns whether the program has created it, and so has to destroy it. */
+  /** Returns whether the program has created the object, and therefore must destroy it. */
   boolean isOwnedByProgram() {
     return true;
   }

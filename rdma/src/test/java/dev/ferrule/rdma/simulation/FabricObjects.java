@@ -12,8 +12,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live objects by address, and the violations found. An address is never used again, so each
- * use of a destroyed object is found; its structure is overwritten.
+ * The live objects by address, and the violations found. An address is never reused, and the
+ * structure of a destroyed object is overwritten, so each use of a destroyed object is found.
  */
 final class FabricObjects {
 
@@ -57,7 +57,10 @@ final class FabricObjects {
     return live.values().stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  /** Destroys an object, as the functions do: EBUSY with users, and waits for acknowledgements. */
+  /**
+   * Destroys an object as the C functions do: returns EBUSY if it has users, and waits for
+   * acknowledgements.
+   */
   int destroy(FabricObject object) {
     if (object.users > 0) {
       problem(object + " is destroyed before " + object.users + " objects that use it");

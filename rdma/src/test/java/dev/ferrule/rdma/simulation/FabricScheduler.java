@@ -10,13 +10,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Executes what devices and the network do, on one thread: each time one of the ready steps, drawn
- * by a random number. A step belongs to one queue of a queue pair or one id, whose work it does in
- * order. A delayed step waits for so many other steps, or for as many short pauses.
+ * Executes the steps of devices and the network on one thread, and selects each from the ready ones
+ * by a random number. A step belongs to one queue of a queue pair or to one id, and does the work
+ * of that object in order. A delayed step waits for a number of other steps, or for as many short
+ * pauses.
  */
 final class FabricScheduler {
 
-  /** A kind of work of one object. */
+  /** One kind of work of one object. */
   static final class Step {
 
     private final StepKind kind;
@@ -69,7 +70,7 @@ final class FabricScheduler {
     delays[kind.ordinal()] = most;
   }
 
-  /** Makes the thread look for ready steps. */
+  /** Wakes the thread, which looks for ready steps. */
   void wake() {
     if (idle) {
       monitor.notifyAll();
@@ -92,7 +93,7 @@ final class FabricScheduler {
     }
   }
 
-  /** Executes a step, or waits if none is ready; returns false if all ready ones are delayed. */
+  /** Executes a step, or waits if none is ready. Returns false if all ready steps are delayed. */
   private boolean turn() {
     List<Step> ready = new ArrayList<>();
     boolean anyDelayed = false;

@@ -22,8 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Two connections, and one random fault before or during their messages. Each call may fail by a
- * FerruleException; what is received is in order and without a gap.
+ * Two connections, and one random fault before or during their messages. Each call may fail with a
+ * FerruleException. Received messages must be in order and without a gap.
  */
 final class FaultyTraffic {
 
@@ -67,7 +67,8 @@ final class FaultyTraffic {
   private final SplittableRandom random;
   private final SimulatedFabric fabric;
   private final Runnable fault;
-  private final int faultAt; // the message before which it happens; below 0 before the listener
+  private final int
+      faultAt; // the message before which the fault occurs; below 0: before the listener
 
   FaultyTraffic(long number, SimulatedFabric fabric) {
     this.random = new SplittableRandom(number);
@@ -120,7 +121,7 @@ final class FaultyTraffic {
               start(() -> serve(() -> listener.accept(PATIENCE), MESSAGES)));
       sides.forEach(CompletableFuture::join);
     } catch (FerruleException e) {
-      return; // the listener could not be made
+      return; // the fault has prevented the listener
     }
   }
 
@@ -134,7 +135,7 @@ final class FaultyTraffic {
       send(connection, faultBefore);
       receiving.join();
     } catch (FerruleException e) {
-      return; // the fault has ended it
+      return; // the fault has ended the connection
     }
   }
 
@@ -148,7 +149,7 @@ final class FaultyTraffic {
         message.set(ValueLayout.JAVA_INT, 0, number);
         connection.sender().send(message, 0, length(number));
       } catch (FerruleException e) {
-        connection.close(); // the fault has ended it, or else the peer would wait for the rest
+        connection.close(); // otherwise the peer would wait for the rest of the messages
         return;
       }
     }
@@ -159,7 +160,8 @@ final class FaultyTraffic {
   }
 
   /**
-   * Waits as long as the connection lives: to give up would leave the peer's sender without room.
+   * Receives until the connection ends: if this thread gave up, the peer's sender would wait for
+   * buffer space.
    */
   private static void receive(Connection connection) {
     for (int number = 0; number < MESSAGES; number++) {

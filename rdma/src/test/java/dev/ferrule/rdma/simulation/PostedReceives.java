@@ -9,8 +9,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A receive queue, of one queue pair or shared. A receive occupies it until its completion is
- * polled: one more is ENOMEM; more elements than agreed are EINVAL.
+ * A receive queue, of one queue pair or shared. A receive occupies an entry until its completion is
+ * polled. Posting to a full queue returns ENOMEM; posting a request with too many elements returns
+ * EINVAL.
  */
 final class PostedReceives {
 
@@ -24,7 +25,7 @@ final class PostedReceives {
     this.maxPieces = maxPieces;
   }
 
-  /** Posts a list of requests, up to the first that is invalid. */
+  /** Posts a list of requests, up to the first invalid one. */
   int post(long first, long bad) {
     for (long at = first; at != 0; at = RawMemory.getLong(at + ibv_recv_wr.next$offset())) {
       Receive receive = WorkRequests.receive(at);
@@ -47,7 +48,7 @@ final class PostedReceives {
     return posted.poll();
   }
 
-  /** Called when a completion was polled or dropped. */
+  /** Frees an entry, when a completion has been polled or dropped. */
   void completed() {
     outstanding--;
   }

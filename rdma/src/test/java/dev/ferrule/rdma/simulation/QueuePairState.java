@@ -41,14 +41,14 @@ final class QueuePairState extends FabricObject {
     DESTROYED
   }
 
-  /** A request that the peer has executed, or that has failed, and what is read. */
+  /** A request that the peer has executed or that has failed, and the data that it has read. */
   private record Executed(Send request, int status, byte[] response) {}
 
   static final int MAX_PIECES = 2;
   private static final int NOT_READY = -1;
   private static final int SUCCESS = CompletionStatus.SUCCESS.ordinal();
   private static final int RECEIVE = 1 << 7;
-  private static final int[] COMPLETED_AS = {1, 1, 0, 0, 2, 3, 4}; // ibv_wc_opcode of ibv_wr_opcode
+  private static final int[] COMPLETED_AS = {1, 1, 0, 0, 2, 3, 4}; // ibv_wc_opcode by ibv_wr_opcode
   private static final int WITHOUT_LIMIT = 7;
 
   final int number;
@@ -65,7 +65,7 @@ final class QueuePairState extends FabricObject {
   @Nullable QueuePairState peer;
   boolean confirmed; // the connection manager has reported the connection
   boolean cut; // nothing arrives at the peer any more
-  int reads; // outstanding RDMA READs and atomic operations at most
+  int reads; // the maximum number of outstanding RDMA READs and atomic operations
   int notReadyRetries = WITHOUT_LIMIT; // of the peer's program, for messages of this side
 
   private final ArrayDeque<Send> waiting = new ArrayDeque<>();
@@ -75,8 +75,8 @@ final class QueuePairState extends FabricObject {
   private long freed; // send requests whose completion, or a later one, was polled
   private boolean notReady; // the peer had no receive for the first waiting request
   private int notReadyAttempts;
-  private long unansweredSince; // the time, if the peer does not answer
-  private boolean established; // whether a message before the confirmation was reported
+  private long unansweredSince; // when the peer stopped answering
+  private boolean established; // whether a message before the confirmation has been reported
   private boolean lastReceiveReported;
 
   QueuePairState(
@@ -116,7 +116,7 @@ final class QueuePairState extends FabricObject {
     }
   }
 
-  /** Connects it to the peer's: it sends and receives from now on. */
+  /** Connects the queue pair to the peer's. It sends and receives from now on. */
   void connect(QueuePairState to) {
     peer = to;
     state = State.CONNECTED;
@@ -131,7 +131,10 @@ final class QueuePairState extends FabricObject {
     return !arriving.isEmpty();
   }
 
-  /** Moves it to the error state, and reports why, unless it is there. */
+  /**
+   * Moves the queue pair to the error state and reports the reason, unless it is in that state
+   * already.
+   */
   void toError(AsyncEvent.@Nullable Type event) {
     if (state != State.ERROR && state != State.DESTROYED) {
       state = State.ERROR;
@@ -155,12 +158,15 @@ final class QueuePairState extends FabricObject {
     count(-1);
   }
 
-  /** Posts receives; in each state but the last. */
+  /** Posts receives. The queue pair must not be destroyed. */
   int postReceives(long first, long bad) {
     return shared == null ? receives.post(first, bad) : -Errno.EINVAL;
   }
 
-  /** Posts sends: EINVAL before the queue pair is connected; flushed in the error state. */
+  /**
+   * Posts sends. Returns EINVAL if the queue pair is not connected yet; flushes them in the error
+   * state.
+   */
   int postSends(long first, long bad) {
     for (long at = first; at != 0; at = RawMemory.getLong(at + ibv_send_wr.next$offset())) {
       Send request = WorkRequests.send(at, posted);
@@ -212,7 +218,10 @@ final class QueuePairState extends FabricObject {
     return !executed.isEmpty() && executed.getLast().status != SUCCESS;
   }
 
-  /** A fence waits for all reads before; the number of reads at a time is limited. */
+  /**
+   * Returns whether a request must wait. One with a fence waits for all earlier reads; a read waits
+   * if the maximum number is outstanding.
+   */
   private boolean waitsForReads(Send next) {
     long outstanding = executed.stream().filter(earlier -> earlier.request.reads()).count();
     return next.has(SendChain.FENCE) && outstanding > 0
@@ -286,7 +295,7 @@ final class QueuePairState extends FabricObject {
     }
   }
 
-  /** Executes a write of the peer; an empty one needs no key. Returns the status for the peer. */
+  /** Executes a write of the peer; returns the status for the peer. An empty write needs no key. */
   private int write(Send request, byte[] data) {
     if (data.length == 0) {
       return SUCCESS;
@@ -412,7 +421,7 @@ final class QueuePairState extends FabricObject {
         || state == State.ERROR && (shared == null ? !receives.isEmpty() : !lastReceiveReported);
   }
 
-  /** Completes a consumed receive, or flushes one; shared ones are not flushed. */
+  /** Completes a consumed receive, or flushes one. Receives of a shared queue are not flushed. */
   private void completeReceive() {
     if (!arriving.isEmpty()) {
       receiveCompletions.add(arriving.remove());

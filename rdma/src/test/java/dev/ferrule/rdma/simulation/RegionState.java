@@ -5,8 +5,8 @@ import dev.ferrule.verbs.libibverbs.ibv_mr;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A memory region: an access needs its key, its protection domain, the right, and has to be within
- * its bounds. The local and the remote key differ, so that a mistake is found.
+ * A memory region. An access needs its key, its protection domain and the access right, and must be
+ * within its bounds. The local and the remote key differ, so that using the wrong one is detected.
  */
 final class RegionState extends FabricObject {
 

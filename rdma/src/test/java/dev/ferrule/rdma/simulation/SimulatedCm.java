@@ -22,8 +22,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * librdmacm over the kernel's connection manager, between the ids of this fabric. Addresses are
- * those of the loopback interface. The methods are called under the fabric's monitor.
+ * Simulates librdmacm and the kernel's connection manager, between the ids of one fabric. Addresses
+ * are those of the loopback interface. The methods are called under the fabric's monitor.
  */
 final class SimulatedCm implements CmCalls {
 
@@ -34,13 +34,11 @@ final class SimulatedCm implements CmCalls {
   private static final int FIRST_PORT = 20_000;
   private static final byte[] NO_DATA = {};
 
-  /**
-   * The states in which rdma_disconnect does nothing but move the queue pair to the error state.
-   */
+  /** The states in which rdma_disconnect only moves the queue pair to the error state. */
   private static final Set<Phase> WITHOUT_CONNECTION =
       EnumSet.of(Phase.NEW, Phase.ADDRESS_RESOLVED, Phase.ROUTE_RESOLVED, Phase.LISTENING);
 
-  /** How the next connect request ends, instead of reaching a listener. */
+  /** The event by which the next connect request ends, instead of reaching a listener. */
   private record Ending(CmEvent.Type type, int status) {}
 
   private final SimulatedFabric fabric;
@@ -87,7 +85,7 @@ final class SimulatedCm implements CmCalls {
     return id;
   }
 
-  /** Ends what the id is part of: rejects, gives up or disconnects. Forgets events not taken. */
+  /** Rejects, gives up or disconnects the connection of the id. Drops events that are not taken. */
   @Override
   public int destroyId(long address) {
     CmIdState id = id(address);
@@ -99,7 +97,8 @@ final class SimulatedCm implements CmCalls {
         id.channel.events.remove(event -> event.id() == id || event.listener() == id);
     for (CmChannelState.Event event : removed) {
       if (event.listener() == id) {
-        int ignored = destroyId(event.id().address()); // a request that was not taken
+        int ignored =
+            destroyId(event.id().address()); // the id of a request that has not been taken
       }
     }
     int result = objects.destroy(id);
@@ -128,7 +127,10 @@ final class SimulatedCm implements CmCalls {
     }
   }
 
-  /** A rejection arrives at the client; librdmacm moves the queue pair when the event is taken. */
+  /**
+   * Delivers a rejection to the client. librdmacm moves the queue pair to the error state when the
+   * event is taken.
+   */
   private static void rejected(CmIdState client, int reason, byte[] data) {
     Set<Phase> phases = EnumSet.of(Phase.REQUESTING, Phase.ANSWERED, Phase.CONNECTED);
     if (phases.contains(client.phase)) {
@@ -142,7 +144,7 @@ final class SimulatedCm implements CmCalls {
     }
   }
 
-  /** The server learns that the client is gone by an event only if it has accepted. */
+  /** Handles a client that has given up. The server gets an event only if it has accepted. */
   private static void givenUp(CmIdState server, int reason) {
     if (server.phase == Phase.ACCEPTED) {
       server.report(CmEvent.Type.REJECTED, reason, NO_DATA, 0, () -> toError(server));
@@ -331,7 +333,10 @@ final class SimulatedCm implements CmCalls {
     }
   }
 
-  /** EINVAL if the client has given up; the queue pair is ready to send from now on. */
+  /**
+   * Accepts; returns EINVAL if the client has given up. The queue pair is ready to send from now
+   * on.
+   */
   @Override
   public int accept(long address, MemorySegment parameters) {
     CmIdState server = id(address);
@@ -372,7 +377,10 @@ final class SimulatedCm implements CmCalls {
     }
   }
 
-  /** librdmacm makes the client's queue pair ready when the event is taken, and confirms. */
+  /**
+   * Handles the taking of an acceptance: librdmacm makes the client's queue pair ready, and
+   * confirms.
+   */
   private static void acceptanceTaken(
       CmIdState client, CmIdState server, ConnectionRequest answer) {
     QueuePairState own = client.queuePair;
@@ -476,7 +484,7 @@ final class SimulatedCm implements CmCalls {
         : -Errno.ENOSYS;
   }
 
-  /** EINVAL if a request cannot be accepted any more. */
+  /** Returns EINVAL if a request can no longer be accepted. */
   @Override
   public int initQpAttr(long address, MemorySegment attributes, MemorySegment mask) {
     return id(address).phase == Phase.ENDED ? -Errno.EINVAL : 0;

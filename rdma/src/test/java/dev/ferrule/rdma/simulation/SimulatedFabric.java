@@ -19,14 +19,15 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated RDMA network within this process: libraries over one device whose queue pairs reach
- * each other, without hardware. Providers run on {@link #library()} with addresses of the host
- * 127.0.0.1. One thread does what devices do, in a random order that a number determines as far as
- * the program's threads allow. Faults are injected with a probability, or at once.
+ * A simulated RDMA network within this process, without hardware: the libraries, and one device
+ * whose queue pairs reach each other. Providers run on {@link #library()} with addresses of the
+ * host 127.0.0.1. One thread executes the steps of the device and the network in a random order. A
+ * random seed determines the order, as far as the program's threads allow. Faults are injected with
+ * a probability, or immediately.
  *
- * <p>What the libraries forbid is recorded as a problem: use of a destroyed object, an object
- * destroyed before its users, events that are not acknowledged. {@link #close} throws these, and
- * for objects that the program has not destroyed.
+ * <p>Violations of the libraries' rules are recorded as problems: use of a destroyed object, an
+ * object destroyed before its users, events that are not acknowledged. {@link #close} throws for
+ * problems, and for objects that the program has not destroyed.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */
@@ -81,7 +82,7 @@ public final class SimulatedFabric implements AutoCloseable {
   private @Nullable Object call(Object target, Method method, Object @Nullable [] arguments)
       throws Throwable {
     String name = method.getName();
-    // without the monitor, or threads that spin would keep it from the others
+    // without the monitor: otherwise spinning threads would keep it from others
     if (name.equals("pollCq") && !faults.mayFail(name) && verbs.isEmpty((long) arguments[1])) {
       return 0;
     }
@@ -146,7 +147,7 @@ public final class SimulatedFabric implements AutoCloseable {
     }
   }
 
-  /** Delays steps of a kind with a probability, each by at most so many other steps. */
+  /** Delays steps of a kind with a probability, each by at most {@code most} other steps. */
   public void delay(StepKind kind, double probability, int most) {
     synchronized (monitor) {
       scheduler.delay(kind, probability, most);
@@ -158,7 +159,10 @@ public final class SimulatedFabric implements AutoCloseable {
     retryNanos = time.toNanos();
   }
 
-  /** Sets whether the completions of a destroyed queue pair leave their queue, as some do. */
+  /**
+   * Sets whether destroying a queue pair drops its completions from their queue, as some drivers
+   * do.
+   */
   public void setDropsCompletions(boolean drops) {
     synchronized (monitor) {
       dropsCompletions = drops;
@@ -207,8 +211,8 @@ public final class SimulatedFabric implements AutoCloseable {
   }
 
   /**
-   * Disconnects a random connection as the end of a process does: one side's queue pair is in the
-   * error state, the other side is told.
+   * Disconnects a random connection as the end of a process does: one side's queue pair enters the
+   * error state, and the other side gets an event.
    *
    * @return false if there is no connection
    */
@@ -224,7 +228,7 @@ public final class SimulatedFabric implements AutoCloseable {
   }
 
   /**
-   * Cuts the link of a random connection: nothing arrives any more in either direction.
+   * Cuts the link of a random connection: from now on, nothing arrives in either direction.
    *
    * @return false if there is no connection
    */
@@ -263,14 +267,14 @@ public final class SimulatedFabric implements AutoCloseable {
     return all.isEmpty() ? null : all.get(random.nextInt(all.size()));
   }
 
-  /** Returns how many messages found no posted receive at first. */
+  /** Returns the number of messages that found no posted receive at first. */
   public long receiverNotReady() {
     synchronized (monitor) {
       return receiverNotReady;
     }
   }
 
-  /** Returns how many completions were lost because their queue was full. */
+  /** Returns the number of completions that were lost because their queue was full. */
   public long overflows() {
     synchronized (monitor) {
       return overflows
@@ -285,12 +289,15 @@ public final class SimulatedFabric implements AutoCloseable {
     return objects.left();
   }
 
-  /** Returns what the program has done that the libraries forbid. */
+  /** Returns the program's violations of the libraries' rules. */
   public List<AssertionError> problems() {
     return objects.problems();
   }
 
-  /** Waits until the program has destroyed all objects; throws if it does not, or for a problem. */
+  /**
+   * Waits until the program has destroyed all objects. Throws if it does not in time, or if there
+   * is a problem.
+   */
   public void awaitReleased() {
     long end = System.nanoTime() + RELEASE_MILLIS * 1_000_000;
     synchronized (monitor) {

@@ -28,7 +28,7 @@ class SimulatedFabricTest {
 
   private static final String SIMULATED = SimulatedVerbs.DEVICE;
 
-  /** What is done with a connected pair. */
+  /** The actions of a test on a connected pair. */
   private interface Work {
     void run(SimulatedFabric fabric, VerbsPair pair);
   }
@@ -73,7 +73,7 @@ class SimulatedFabricTest {
       assertThat(next(server.receives)).isEqualTo(success(0));
       assertThat(server.events.nextEvent()).isEmpty(); // not requested
       server.receives.requestNotification();
-      assertThat(server.events.nextEvent()).isEmpty(); // no completion since
+      assertThat(server.events.nextEvent()).isEmpty(); // no completion since the request
       pair.client.send(2, 8, SendChain.SIGNALED);
       pair.client.send(3, 8, SendChain.SIGNALED);
       assertThat(next(server.receives)).isEqualTo(success(1));
@@ -89,7 +89,7 @@ class SimulatedFabricTest {
       pair.server.receive(1, 8);
       pair.server.receive(2, 8);
       pair.server.queuePair.toError();
-      assertThat(pair.server.send(3, 8, 0)).isZero(); // unsignaled ones as well
+      assertThat(pair.server.send(3, 8, 0)).isZero(); // unsignaled ones occupy the queue as well
       assertThat(next(pair.server.receives)).isEqualTo(flushed(1));
       assertThat(next(pair.server.receives)).isEqualTo(flushed(2));
       assertThat(next(pair.server.sends)).isEqualTo(flushed(3));

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections of a provider over a simulated fabric: all kinds of traffic. */
+/** Tests all kinds of traffic of a provider over a simulated fabric. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class SimulatedProviderTraffic {
 
@@ -144,7 +144,7 @@ public abstract class SimulatedProviderTraffic {
     }
   }
 
-  /** What both ends of a connection do. */
+  /** The actions of both ends of a connection. */
   private interface Traffic {
     void run(Connection client, Connection server) throws Exception;
   }
@@ -208,7 +208,7 @@ public abstract class SimulatedProviderTraffic {
     }
   }
 
-  /** Sends in each way in turn. */
+  /** Sends messages, by each form of sending in rotation. */
   private static void send(Connection connection, int messages) {
     Sender sender = connection.sender();
     MemorySegment plain = Arena.ofAuto().allocate(LONGEST, 64);
@@ -246,7 +246,7 @@ public abstract class SimulatedProviderTraffic {
         }
       }
     }
-    sender.close(); // the end, behind all messages
+    sender.close(); // announces the end behind all messages
   }
 
   private static void receive(Connection connection, int messages) {

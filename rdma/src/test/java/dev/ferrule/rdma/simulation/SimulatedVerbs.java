@@ -28,8 +28,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * libibverbs with one device of one port, whose address is 127.0.0.1. The methods are called under
- * the fabric's monitor.
+ * Simulates libibverbs with one device, which has one port with the address 127.0.0.1. The methods
+ * are called under the fabric's monitor.
  */
 final class SimulatedVerbs implements VerbsCalls {
 
@@ -82,7 +82,7 @@ final class SimulatedVerbs implements VerbsCalls {
 
   @Override
   public void freeDeviceList(long list) {
-    // it is freed with the fabric
+    // the list is freed with the fabric
   }
 
   @Override
@@ -169,7 +169,9 @@ final class SimulatedVerbs implements VerbsCalls {
     return regMrIova(protectionDomain, address, length, address, access);
   }
 
-  /** A right of the peer to change the memory needs that of the device. */
+  /**
+   * Registers memory. An access right by which the peer may change the memory requires LOCAL_WRITE.
+   */
   @Override
   public long regMrIova(
       long protectionDomain, long address, long length, long deviceAddress, int access) {
@@ -297,8 +299,7 @@ final class SimulatedVerbs implements VerbsCalls {
   }
 
   /**
-   * Creates a queue pair for rdma_create_qp, in the state INIT. A size that the device does not
-   * support is EINVAL.
+   * Creates a queue pair for rdma_create_qp, in the state INIT.
    *
    * @return null if a size is not supported
    */
@@ -331,7 +332,7 @@ final class SimulatedVerbs implements VerbsCalls {
     return objects.get(queue.address(), CompletionQueueState.class);
   }
 
-  /** The state may become the error state; a timer needs a connected queue pair. */
+  /** Moves the queue pair to the error state, or sets the RNR timer of a connected queue pair. */
   @Override
   public int modifyQp(long queuePair, MemorySegment attributes, int mask) {
     QueuePairState state = objects.get(queuePair, QueuePairState.class);
@@ -352,7 +353,7 @@ final class SimulatedVerbs implements VerbsCalls {
     int type = ibv_async_event.event_type(event);
     if (type >= AsyncEvent.Type.DEVICE_FATAL.ordinal()
         && type <= AsyncEvent.Type.SUBNET_MANAGER_CHANGE.ordinal()) {
-      return; // of a port
+      return; // an event of a port
     }
     long element = event.get(ValueLayout.JAVA_LONG, ibv_async_event.element$offset());
     objects.acknowledge(objects.get(element, FabricObject.class), 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.simulation;
 
-/** The kinds of what devices and the network do, which can be delayed separately. */
+/** The kinds of steps of devices and the network. They can be delayed separately. */
 public enum StepKind {
   /** A work request is executed at the peer. */
   TRANSMISSION,

@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Two connected queue pairs on a fabric, by the verbs layer only. */
+/** Two connected queue pairs on a fabric, which use only the verbs layer. */
 final class VerbsPair implements AutoCloseable {
 
   static final int QUEUE = 4;

@@ -9,7 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Copies work requests: the program may edit them as soon as posting returns. */
+/** Copies work requests, because the program may edit them as soon as posting returns. */
 final class WorkRequests {
 
   static final int RDMA_WRITE = 0;
@@ -30,7 +30,7 @@ final class WorkRequests {
    * A request of a send queue.
    *
    * @param sequence the number of earlier requests of the queue
-   * @param inline the data of an inline request, copied when it is posted; else empty
+   * @param inline the data of an inline request, copied when it is posted; otherwise empty
    * @param immediate in network byte order, as in C
    */
   record Send(
@@ -54,7 +54,7 @@ final class WorkRequests {
       return opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
     }
 
-    /** Returns whether it has a response with data: an RDMA READ or an atomic operation. */
+    /** Returns whether the response has data, as of an RDMA READ or an atomic operation. */
     boolean reads() {
       return opcode == RDMA_READ || isAtomic();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.ring;
 
-/** When a receiver acknowledges freed messages, apart from a lack of space at the sender. */
+/** When a receiver acknowledges freed messages while the sender has space. */
 public enum Acknowledge {
 
   /** Every time that a message is freed. */

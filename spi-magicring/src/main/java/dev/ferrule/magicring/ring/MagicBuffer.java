@@ -36,9 +36,7 @@ public final class MagicBuffer implements AutoCloseable {
   private static final long HUGE_PAGE = 2L << 20;
   private static final int LOG_HUGE_PAGE = 21;
 
-  /**
-   * Requests pages of 2 MiB explicitly, as the system's default huge page size may be another one.
-   */
+  /** Requests pages of 2 MiB explicitly, as the system's default huge page size may differ. */
   private static final int HUGE_FLAGS = Posix.MFD_HUGETLB | LOG_HUGE_PAGE << Posix.MAP_HUGE_SHIFT;
 
   private static final long PAGE = Posix.PAGE;
@@ -122,7 +120,7 @@ public final class MagicBuffer implements AutoCloseable {
       commit(file, size);
       return mapTwice(file, size, alignment);
     } finally {
-      Posix.close(file); // the mappings keep the file
+      Posix.close(file); // the mappings keep the file open
     }
   }
 
@@ -192,8 +190,8 @@ public final class MagicBuffer implements AutoCloseable {
   }
 
   /**
-   * Frees the pages, which read as zeros from then on. Memory regions of a device have to be
-   * deregistered before. Closing twice has no effect.
+   * Frees the pages, which read as zeros from then on. Memory regions of a device must be
+   * deregistered first. Closing twice has no effect.
    */
   @Override
   public void close() {

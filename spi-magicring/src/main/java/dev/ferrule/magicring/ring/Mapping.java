@@ -3,7 +3,7 @@ package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.RingOffer;
 
-/** How a ring's memory is mapped, which determines how a message at the ring's end is placed. */
+/** The mapping of a ring's memory. It determines where a message at the ring's end is placed. */
 public enum Mapping {
 
   /** Mapped twice, back to back: a message may cross the end and is still contiguous. */
@@ -31,7 +31,7 @@ public enum Mapping {
   PLAIN {
     @Override
     long longestIn(long size) {
-      return size / 2; // otherwise it might not fit even into an empty ring
+      return size / 2; // a longer message might not fit even into an empty ring
     }
 
     @Override
@@ -66,7 +66,7 @@ public enum Mapping {
   }
 
   /**
-   * Returns how many bytes of a ring a message occupies at most, wherever it is placed.
+   * Returns the maximum number of bytes that a message occupies in a ring, wherever it is placed.
    *
    * @param length the message's length in bytes, not negative
    * @return the number of bytes. Does not exceed the ring's size if the length does not exceed

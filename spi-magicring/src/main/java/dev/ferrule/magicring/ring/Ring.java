@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of a ring, registered so that the peer may write to it. The peer addresses it by
- * offsets from 0 to the ring's size, and to twice the size in a {@linkplain Mapping#MAGIC magic}
+ * offsets from 0 to the ring's size, or to twice the size in a {@linkplain Mapping#MAGIC magic}
  * ring.
  *
  * <p><b>Threads:</b> any thread may call these methods.
@@ -42,8 +42,8 @@ public final class Ring implements AutoCloseable {
    * @param mapping the mapping of the ring
    * @param huge whether a magic ring should use huge pages
    * @return the ring, to be closed
-   * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
-   *     locked
+   * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or the limit of locked
+   *     memory is too low
    */
   public static Ring make(
       ProtectionDomain domain, Arena arena, long size, Mapping mapping, boolean huge) {
@@ -71,7 +71,7 @@ public final class Ring implements AutoCloseable {
   /**
    * Returns the ring's memory.
    *
-   * @return a read-only segment; in a magic ring, of both mappings
+   * @return a read-only segment; in a magic ring, it covers both mappings
    */
   public MemorySegment view() {
     return view;

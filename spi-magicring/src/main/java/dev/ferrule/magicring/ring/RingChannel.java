@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data plane of a connection that receives into a ring, with the acknowledgments of both sides.
+ * The data path of a connection that receives into a ring, with the acknowledgments of both sides.
  */
 public final class RingChannel extends Channel {
 
@@ -64,7 +64,8 @@ public final class RingChannel extends Channel {
     int wantsTaken = Acknowledgment.wantsTaken(memory, offset);
     long messagesFreed = Acknowledgment.messagesFreed(memory, offset);
     long bytesFreed = Acknowledgment.bytesFreed(memory, offset);
-    posted(receives.done(receive)); // before its content makes space for more
+    // before the content is handled, which may free space for another message
+    posted(receives.done(receive));
     String objection = controlReceived(type, messagesFreed, bytesFreed);
     return objection == null && space != null ? space.takeWants(wantsTaken) : objection;
   }
@@ -153,7 +154,8 @@ public final class RingChannel extends Channel {
   @Override
   public boolean isExhausted(int held) {
     RingMessages own = ring();
-    // In this order: a message that another thread takes off the queue meanwhile may fill the ring.
+    // In this order: while this thread checks, another thread may poll a message that fills the
+    // ring.
     boolean full = own.freeMessages() == 0 || own.freeBytes() == 0;
     return full && held >= own.heldMessages();
   }

@@ -4,15 +4,15 @@ package dev.ferrule.magicring.ring;
 import dev.ferrule.magicring.wire.RingOffer;
 
 /**
- * Computes the place of the next message in a ring. Both sides have a cursor and advance it by the
- * length of each message, in the order in which messages are sent. So they compute the same places
- * without exchanging them.
+ * Computes the place of the next message in a ring. Both sides advance a cursor by the length of
+ * each message, in the order in which messages are sent. So both compute the same places without
+ * exchanging them.
  *
  * <p>The position counts all bytes ever taken and never decreases. The offset in the ring is kept
  * separately: the size need not be a power of two, and a division per message would cost more than
  * everything else. A message takes its length rounded up to {@value #ALIGNMENT} bytes, so every
- * message is aligned to that. An empty message takes as much, so that nothing can arrive in a ring
- * without free bytes.
+ * message has that alignment. An empty message takes {@value #ALIGNMENT} bytes, so that no message
+ * can arrive in a ring without free bytes.
  *
  * <p>Not thread-safe.
  */

@@ -7,14 +7,14 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The receiver's bookkeeping of its own ring: the messages, whose numbers are their slots, the
- * place of each, which are freed, and what has been acknowledged to the sender. Messages are freed
- * in any order. Only messages without an earlier held one are acknowledged, so the sender never
- * overwrites a held message.
+ * The receiver's view of its own ring: the messages, their places, which of them are freed, and
+ * what has been acknowledged to the sender. The number of a message is its slot. Messages are freed
+ * in any order. A freed message is acknowledged only when all earlier ones are freed, so the sender
+ * never overwrites a held message.
  *
- * <p>The peer is not trusted: a message beyond its allowance is refused and changes nothing here.
- * The allowance is what has been <em>acknowledged</em>, so call {@link #acknowledge} before posting
- * an acknowledgment, not after it.
+ * <p>The peer is not trusted: a message beyond its allowance is refused and changes nothing. The
+ * allowance is the space that has been <em>acknowledged</em>, so call {@link #acknowledge} before
+ * posting an acknowledgment, not after it.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
  * #arrived} and {@link #objection}, one thread at a time. The receiver's thread takes the messages
@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
  * by the same thread, after each {@link #free} by the same thread, and by that thread once more
- * after {@link #publishFrees}, before it waits for messages. If a message arrives at the moment of
- * its last free, a thread that does not wait afterwards, or always finds messages of other
- * connections, may miss one: then the next tick of the event loop sends it.
+ * after {@link #publishFrees}, before it waits for messages. A thread that does not wait after its
+ * last free, or that always finds messages of other connections, may miss one if a message arrives
+ * at the moment of that free. The next tick of the event loop then sends it.
  */
 public final class RingMessages extends MessageQueue {
 
@@ -52,7 +52,8 @@ public final class RingMessages extends MessageQueue {
   // It owns the slot again when the freed message has been acknowledged.
   private final long[] offsets;
   private final long[] ends;
-  private final byte[] states; // HELD by the polling thread, else by the receiver's thread
+  private final byte[]
+      states; // HELD is set by the polling thread, other states by the receiver's thread
 
   // Each counter is written by one thread at a time and never decreases. The stores are release
   // stores: a full fence per counter would cost more than everything else. isAckDue and
@@ -82,7 +83,10 @@ public final class RingMessages extends MessageQueue {
     this.tail = new RingCursor(size, mapping);
     if (longest < 0 || longest > mapping.longest(size)) {
       throw new IllegalArgumentException(
-          longest + " bytes exceed the maximum message of the ring, " + mapping.longest(size));
+          "invalid maximum message: "
+              + longest
+              + " bytes; the ring's maximum is "
+              + mapping.longest(size));
     }
     this.size = size;
     this.window = window;
@@ -97,7 +101,7 @@ public final class RingMessages extends MessageQueue {
   }
 
   /**
-   * Adds a message that has arrived, whose receive is already reposted.
+   * Adds a message that has arrived. Its receive must already be reposted.
    *
    * @param length the message's length in bytes, as reported by the peer
    * @return the message's slot, which it occupies until it is freed; {@link #REFUSED} if the peer
@@ -123,8 +127,8 @@ public final class RingMessages extends MessageQueue {
     offsets[slot] = tail.advance(length);
     ends[slot] = tail.position();
     states[slot] = HELD;
-    // The message first: a ring that looks full has counted all of them.
-    add(slot, length); // fits: every message that was acknowledged has been taken
+    // This comes first: a thread that sees a full ring also sees all its messages counted.
+    add(slot, length); // never overflows: every message that was acknowledged has been taken
     arrivedBytes.setRelease(tail.position());
     return slot;
   }
@@ -142,9 +146,9 @@ public final class RingMessages extends MessageQueue {
   }
 
   /**
-   * Records that the sender lacks space: everything freed is acknowledged, now or as soon as there
-   * is any. The receiver cannot detect this itself if the sender has reserved the space for unsent
-   * messages.
+   * Records that the sender lacks space. Everything freed is then acknowledged, now or as soon as a
+   * message is freed. The receiver cannot detect this itself if the sender has reserved the space
+   * for unsent messages.
    */
   @SuppressWarnings("NonAtomicOperationOnVolatileField") // only one thread at a time polls
   public void wanted() {
@@ -154,7 +158,7 @@ public final class RingMessages extends MessageQueue {
 
   /**
    * {@return the number of wants received} It must be reported to the sender, which sends no
-   * further want before that. Call this after {@link #acknowledge}.
+   * further want before the report. Call this after {@link #acknowledge}.
    */
   public int wantsTaken() {
     return wantsTaken;
@@ -196,10 +200,10 @@ public final class RingMessages extends MessageQueue {
   }
 
   /**
-   * {@return whether an acknowledgment of the freed messages is due} It is due when there are any,
-   * if each is to be acknowledged; when they are a quarter of the window or of the ring; when the
-   * sender has, as far as this side knows, no space for one more message or for the longest one; or
-   * when the sender has reported a lack of space.
+   * {@return whether an acknowledgment of the freed messages is due} It is due for any freed
+   * message, if each is to be acknowledged; when a quarter of the window or of the ring is freed;
+   * when the sender, as far as this side knows, has no space for one more message or for the
+   * longest one; or when the sender has reported a lack of space.
    */
   public boolean isAckDue() {
     long ackedMessages = acknowledgedMessages.getAcquire();
@@ -214,24 +218,25 @@ public final class RingMessages extends MessageQueue {
     if (messages > 0 || !isSenderStarving()) {
       return messages > 0 && isSenderStarving();
     }
-    // The last message may have arrived while the receiver freed its last one. Each thread must see
-    // what the other has just written, or neither would acknowledge: the other half is
-    // publishFrees.
+    // The last message may have arrived while the receiver freed its last one. At least one of the
+    // two threads must see what the other has just written; otherwise neither would acknowledge.
+    // The other half is in publishFrees.
     VarHandle.fullFence();
     return isAckOwed() && isSenderStarving();
   }
 
   /**
    * Makes the freed messages visible to the polling thread before the receiver's thread checks
-   * again whether the sender lacks space, see {@link #isAckDue}. Not after each {@link #free}: the
-   * fence costs as much as everything else there.
+   * again whether the sender lacks space, see {@link #isAckDue}. It is not called after each {@link
+   * #free}, because the fence costs as much as the rest of that method.
    */
   public void publishFrees() {
     VarHandle.fullFence();
   }
 
   private boolean isSenderStarving() {
-    long messages = acknowledgedMessages.getAcquire(); // before messagesArrived: never exceeds it
+    long messages =
+        acknowledgedMessages.getAcquire(); // read before messagesArrived, so it never exceeds that
     long bytes = acknowledgedBytes.getAcquire();
     return wanted
         || messagesArrived() - messages >= window
@@ -246,8 +251,8 @@ public final class RingMessages extends MessageQueue {
 
   /**
    * Determines the content of the next acknowledgment. Called under the send queue's lock, before
-   * the acknowledgment is posted. The content is then in {@link #acknowledgedMessages} and {@link
-   * #acknowledgedBytes}.
+   * the acknowledgment is posted. The content is afterwards in {@link #acknowledgedMessages} and
+   * {@link #acknowledgedBytes}.
    *
    * @return true if there is at least one more message to acknowledge than the last time
    */
@@ -255,9 +260,9 @@ public final class RingMessages extends MessageQueue {
     if (freedMessages.getAcquire() == acknowledgedMessages.getPlain()) {
       return false;
     }
-    // Clear this first. A thread that frees, or a want that arrives, from now on is either covered
-    // by this acknowledgment or sees that it was cleared. The sender may send another want once it
-    // knows that its last one was received.
+    // Clear this first. This acknowledgment covers any message that is freed or any want that
+    // arrives from now on, or the thread that handles it sees the cleared field. The sender may
+    // send another want once it knows that its last one was received.
     wanted = false;
     long messages = freedMessages.getAcquire();
     // Not freedBytes, which may have advanced: the sender accepts only consistent numbers. The slot
@@ -296,7 +301,7 @@ public final class RingMessages extends MessageQueue {
 
   /**
    * {@return how many more messages the sender may send once all freed ones are acknowledged} This
-   * may be 0 although only one message is held, if that is the oldest one.
+   * may be 0 even if only one message is held, if it is the oldest.
    */
   public int freeMessages() {
     long freed = freedMessages.getAcquire();

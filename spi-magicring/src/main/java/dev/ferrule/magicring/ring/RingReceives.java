@@ -12,18 +12,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The receives of a connection. Each has a line of memory for a control message. A message does not
- * use that line, because its bytes are in the ring.
+ * The receives of a connection. Each has a line of memory for a control message. A program's
+ * message leaves the line unused, because its bytes are in the ring.
  *
  * <p>There is one receive for each message of the window; one for each acknowledgment of the other
- * direction that may be in flight, of which there are at most as many as the window allows (see
- * {@link RingSpace}); one for a want; one for the end of the peer's messages; one for a goodbye;
- * and one more batch, because completed receives wait until a batch of them can be posted.
+ * direction that may be in flight, which are at most as many as the window (see {@link RingSpace});
+ * one for a want; one for the end of the peer's messages; one for a goodbye; and one more batch,
+ * because completed receives wait until a batch of them can be posted.
  *
  * <p><b>Threads:</b> {@link #postAll} is called before the connection is added to its receive
  * queue, {@link #done} under that queue's lock, and {@link #stop} by any thread. A connection is
  * removed from the queue, under the same lock, before its queue pair is destroyed, so nothing is
- * posted to a destroyed one.
+ * posted to a destroyed queue pair.
  */
 public final class RingReceives implements AutoCloseable {
 
@@ -86,7 +86,7 @@ public final class RingReceives implements AutoCloseable {
   }
 
   /**
-   * Reposts a completed receive whose content was read, in a batch with others.
+   * Reposts a completed receive whose content has been read, in a batch with others.
    *
    * @param receive its number
    * @return 0, or -errno

@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends messages by RDMA WRITE with immediate data into the peer's ring, and control messages by
- * SEND. An acknowledgment reports what was freed of this side's ring. A want reports that the
- * peer's ring has no space for a message; the peer then acknowledges everything freed without
- * waiting for more.
+ * The send protocol of {@code magicring}: messages are RDMA WRITEs with immediate data into the
+ * peer's ring, and control messages are SENDs. An acknowledgment reports which messages in this
+ * side's ring were freed. A want reports that the peer's ring has no space for a message; the peer
+ * then acknowledges everything freed, without waiting until more is freed.
  *
  * <p>At most one want is in flight; see {@link RingSpace#isWantDue}.
  */
@@ -83,7 +83,10 @@ final class RingSends implements SendProtocol {
     return (messages != null && messages.isAckDue()) || isWantDue();
   }
 
-  /** A program that has freed a few messages and polls no more must not keep its peer waiting. */
+  /**
+   * Returns true for any unacknowledged free or a due want: a program that frees a few messages and
+   * then stops polling must not keep its peer waiting.
+   */
   @Override
   public boolean isReportOwed() {
     return (messages != null && messages.isAckOwed()) || isWantDue();
@@ -105,8 +108,8 @@ final class RingSends implements SendProtocol {
 
   @Override
   public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
-    // An acknowledgment may have arrived just now, so that no want is due any more. But an
-    // acknowledgment of this side must acknowledge something, and a superfluous want does no harm.
+    // An acknowledgment may have arrived in the meantime, so that no want is due. But an
+    // acknowledgment of this side must acknowledge something, and a superfluous want is harmless.
     boolean want = isWantDue() || messages == null || !messages.isAckOwed();
     if (want) {
       space().wantSent();

@@ -6,22 +6,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sender's bookkeeping of the ring at the receiver: what is in use, what is reserved for unsent
- * messages, and what was acknowledged.
+ * The sender's view of the receiver's ring: the space that is in use, reserved for unsent messages,
+ * and acknowledged.
  *
  * <p>Space is reserved when a message is claimed. The message's place is determined when it is
- * sent, because messages may be sent in another order than they were claimed in, and may be shorter
- * than claimed. In a {@linkplain Mapping#PLAIN plain} ring, the number of bytes skipped at the
- * ring's end is unknown until then. So the worst case is reserved, unless the message can only be
- * the next one.
+ * sent, because messages may be shorter than claimed, and may be sent in a different order. In a
+ * {@linkplain Mapping#PLAIN plain} ring, the number of bytes skipped at the ring's end is unknown
+ * until then. So the worst case is reserved, unless the message must be the next one to be sent.
  *
- * <p><b>Acknowledgments never lack a receive.</b> Each acknowledges at least one message more than
- * the one before it, which {@link #takeAck} checks. So for each acknowledgment in flight there is a
- * distinct message that this side considers unacknowledged, and the window limits the number of
- * those. A sender that has a receive posted for each message of the window, and for a goodbye, a
- * want and an end, needs no credits for acknowledgments. The receive of an acknowledgment must be
- * reposted before {@link #takeAck} is called: the space that the call frees may be used, freed and
- * acknowledged before it returns.
+ * <p><b>Acknowledgments never lack a receive.</b> Each acknowledgment covers at least one message
+ * more than the one before it, which {@link #takeAck} checks. So each acknowledgment in flight
+ * corresponds to a distinct message that this side considers unacknowledged, and the window limits
+ * the number of those. A sender that has a receive posted for each message of the window, and for a
+ * goodbye, a want and an end, needs no credits for acknowledgments. The receive of an
+ * acknowledgment must be reposted before {@link #takeAck} is called: the space that the call frees
+ * may be used, freed and acknowledged before it returns.
  *
  * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
  * #takeAck}, {@link #takeNumbers} and {@link #takeWants}, one thread at a time. {@link
@@ -38,16 +37,16 @@ public final class RingSpace {
   private final int mask;
   private final long[] ends; // position after each message; under the lock, before sent
   private int reservedMessages; // under the lock
-  private long reservedBytes; // under the lock: the worst case of all reservations
+  private long reservedBytes; // the worst case of all reservations; under the lock
 
   /**
-   * Whether a reservation has found no space since the last acknowledgment, and one may free some.
-   * Another sender's success does not clear it.
+   * Whether a reservation has found no space since the last acknowledgment, and an acknowledgment
+   * may free some. The success of another sender does not clear it.
    */
   private volatile boolean lacksSpace; // under the lock; cleared by the polling thread
 
   private volatile int wantsSent; // under the lock
-  private volatile long ackedAtWant = -1; // under the lock: ackedMessages at the last want
+  private volatile long ackedAtWant = -1; // ackedMessages at the last want; under the lock
   private volatile int wantsTaken; // by the polling thread
 
   // Each counter is written by one thread at a time and never decreases. The stores are release
@@ -100,8 +99,8 @@ public final class RingSpace {
   }
 
   /**
-   * Reserves space for a message that may not be sent, if there is any: a lack of it is no reason
-   * for a {@linkplain #isWantDue want}.
+   * Reserves space, if there is any, for a message that may never be sent. If there is none, no
+   * {@linkplain #isWantDue want} becomes due.
    *
    * @param length the message's maximum length in bytes; from 0 to {@link #longest}
    * @return true if space was reserved
@@ -206,7 +205,7 @@ public final class RingSpace {
           + known
           + " were sent";
     }
-    // The end of the last acknowledged message may have been overwritten; no end after it has.
+    // The entry of the last acknowledged message may have been overwritten; no later entry has.
     long end =
         messagesFreed == acked ? ackedBytes.getPlain() : ends[(int) (messagesFreed - 1) & mask];
     if (bytesFreed != end) {
@@ -224,11 +223,11 @@ public final class RingSpace {
   }
 
   /**
-   * {@return whether a want should be sent} It should if space has been lacking since the last
-   * acknowledgment; if the last want was received, because the receiver has a receive for one; and
-   * if something was acknowledged since that want, because until then the receiver knows. Without
-   * the last condition, two sides that both lack space would send wants forever, because each want
-   * confirms the other side's.
+   * {@return whether a want should be sent} Three conditions must hold. Space has been lacking
+   * since the last acknowledgment. The last want was received, because the receiver has only one
+   * receive for wants. Something was acknowledged since that want, because until then the receiver
+   * knows about the lack. Without the last condition, two sides that both lack space would send
+   * wants forever, because each want confirms the other side's.
    */
   public boolean isWantDue() {
     return lacksSpace && wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
@@ -244,7 +243,7 @@ public final class RingSpace {
   }
 
   /**
-   * Processes the number of wants received by the receiver.
+   * Processes the number of wants that the receiver has received.
    *
    * @param taken the total number
    * @return the protocol violation, as a sentence; null if there is none
@@ -252,7 +251,7 @@ public final class RingSpace {
   public @Nullable String takeWants(int taken) {
     int known = wantsTaken;
     if (taken != known && (taken != known + 1 || known == wantsSent)) {
-      return "the peer confirmed %s wants, but %s were sent"
+      return "the peer confirmed %s requests for space, but %s were sent"
           .formatted(Integer.toUnsignedString(taken), Integer.toUnsignedString(wantsSent));
     }
     wantsTaken = taken;
@@ -260,8 +259,8 @@ public final class RingSpace {
   }
 
   /**
-   * {@return whether everything sent is acknowledged, so that there is nothing to wait for: space
-   * that is not free is then reserved by this side}
+   * {@return whether everything sent is acknowledged} Then waiting is useless: space that is not
+   * free is reserved by this side.
    */
   public boolean isAllBack() {
     return ackedMessages.getAcquire() == sent.getPlain();

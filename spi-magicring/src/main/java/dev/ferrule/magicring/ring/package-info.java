@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A ring: its memory, and the bookkeeping at both ends, independent of a device: which bytes the
- * sender may write, and which messages the receiver holds.
+ * A ring: its memory, and the state at both ends, independent of a device. The sender's state is
+ * which bytes it may write; the receiver's is which messages it holds.
  */
 @NullMarked
 package dev.ferrule.magicring.ring;

@@ -16,10 +16,11 @@ import java.nio.ByteOrder;
  * 16  8  total bytes of the ring freed with them
  * </pre>
  *
- * <p>The numbers denote the end of a message: all messages up to it are freed. Each {@link #ACK}
- * has greater numbers than the control message before it; the others may repeat them.
+ * <p>The numbers of messages and bytes denote the end of a message: all messages up to it are
+ * freed. Each {@link #ACK} has greater numbers than the control message before it; the others may
+ * repeat them.
  *
- * <p>Nothing here allocates. Segments are read and written at any alignment.
+ * <p>No method allocates. Segments are read and written at any alignment.
  */
 public final class Acknowledgment {
 

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A side's offer in its hello: the ring that its peer may write to. Bit 0 of the flags is a plain
- * mapping, bit 1 a simplex connection. The body, little-endian:
+ * A side's offer in its hello: the ring that its peer may write to. Bit 0 of the flags means a
+ * plain mapping, bit 1 a simplex connection. The body, little-endian:
  *
  * <pre>
  *  0  4  the ring's key
@@ -20,7 +20,7 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * <p>The device addresses the ring by offsets, so the offer contains no address. In a simplex
- * connection only the side that says CONNECT sends. That side has no ring, so its key, size and
+ * connection, only the connecting side sends messages. That side has no ring, so its key, size and
  * longest message are zero.
  *
  * @param plain whether the ring is mapped once instead of twice
@@ -74,7 +74,8 @@ public record RingOffer(
    */
   public static int checkWindow(int window) {
     if (window < 1 || window > MAX_WINDOW) {
-      throw new IllegalArgumentException("invalid window: " + window + " messages");
+      throw new IllegalArgumentException(
+          "invalid window: " + window + " messages; it must be from 1 to " + MAX_WINDOW);
     }
     return window;
   }
@@ -100,7 +101,7 @@ public record RingOffer(
         buffer.getShort() & 0xffff);
   }
 
-  /** Returns whether a body is one that a correct side would send. */
+  /** Returns whether a correct side could send a body. */
   private static boolean encodes(Hello.Kind kind, HelloBody body) {
     RingOffer offer = read(body);
     HelloBody again = offer.body();

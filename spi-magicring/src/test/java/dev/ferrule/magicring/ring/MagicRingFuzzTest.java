@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Hellos, acknowledgments and messages, as any peer may send them. */
+/** Hellos, acknowledgments and messages with any content, as a peer may send them. */
 class MagicRingFuzzTest {
 
   private static final int SIZE = 4096;
@@ -70,7 +70,7 @@ class MagicRingFuzzTest {
     return bytes;
   }
 
-  /** Before each control message, this side sends as many messages as it may. */
+  /** Before each control message, this side sends as many messages as permitted. */
   @Test
   void anAcknowledgmentFreesOnlyWhatWasSent() {
     for (Mapping mapping : Mapping.values()) {

@@ -4,9 +4,9 @@ package dev.ferrule.magicring.ring;
 import java.util.Arrays;
 
 /**
- * A ring's memory and the messages written to it. Each message consists of repetitions of one byte,
- * which differs from that of nearby messages. A message that crosses the end continues at the
- * beginning, as in double-mapped memory.
+ * A ring's memory and the messages written to it. Each message repeats one byte, which differs from
+ * the byte of nearby messages. A message that crosses the end continues at the beginning, as in
+ * double-mapped memory.
  */
 final class RingContent {
 

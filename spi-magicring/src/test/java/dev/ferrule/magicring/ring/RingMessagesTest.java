@@ -193,7 +193,7 @@ class RingMessagesTest {
     assertThat(messages.isAckDue()).isTrue();
   }
 
-  /** The sender reports its lack of space once, and waits for an acknowledgment. */
+  /** The sender reports a lack of space once, then waits for an acknowledgment. */
   @Test
   void aWantThatFindsNothingFreedIsAnsweredAtTheNextFree() {
     int first = arrive(8);

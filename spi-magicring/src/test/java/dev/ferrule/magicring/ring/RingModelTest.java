@@ -71,7 +71,7 @@ class RingModelTest {
     long tail;
     long payload;
     Ack acked = new Ack(0, 0);
-    int busy; // selects the steps that are more frequent for a while
+    int busy; // selects the kind of steps that is more frequent for a while
 
     Run(int size, Mapping mapping, Acknowledge how, int window, Random random) {
       this.size = size;

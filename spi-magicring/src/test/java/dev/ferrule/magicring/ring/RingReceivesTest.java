@@ -11,7 +11,9 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class RingReceivesTest {
 
-  /** For each message and each acknowledgment, a want, the end, a goodbye, and a batch of 16. */
+  /**
+   * One for each message and each acknowledgment, a want, the end and a goodbye, and a batch of 16.
+   */
   @ParameterizedTest
   @CsvSource({"1, 21", "2, 23", "16, 51", "256, 531", "4096, 8211"})
   void bothDirectionsNeedReceivesForMessagesAndAcknowledgments(int window, int expected) {

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Runs both ends of a ring in as many threads as may use them. No thread checks twice: if an
- * acknowledgment were missed, the sender would wait forever.
+ * Runs both ends of a ring in as many threads as may use them. No thread checks twice, so the
+ * sender would wait forever if an acknowledgment were missed.
  */
 class RingThreadsTest {
 
@@ -51,7 +51,7 @@ class RingThreadsTest {
       this.space = new RingSpace(size, mapping, window);
       this.messages = new RingMessages(size, mapping, window, longest, how);
       this.content = new RingContent(size, mapping);
-      this.acks = new ArrayBlockingQueue<>(window); // as many as there are receives for them
+      this.acks = new ArrayBlockingQueue<>(window); // as many as the receives for acknowledgments
     }
 
     void acknowledgeIfDue() {
@@ -132,7 +132,7 @@ class RingThreadsTest {
       Thread.yield();
     }
 
-    /** Spins, for threads that should meet at the same nanosecond but may share one processor. */
+    /** Spins, so that threads meet at the same nanosecond although they may share one processor. */
     void spin(int spins) {
       if (spins % 256 == 0) {
         pause();
@@ -166,7 +166,7 @@ class RingThreadsTest {
           end.get(HANGS, TimeUnit.SECONDS);
         }
       } finally {
-        direction.failed = true; // otherwise hanging threads would never end
+        direction.failed = true; // ends the other threads, which would otherwise wait forever
       }
     }
   }
@@ -204,14 +204,14 @@ class RingThreadsTest {
   }
 
   /**
-   * The receiver holds as many messages as the window allows. It frees one, and another one while
-   * the sender's last permitted message arrives. It frees no more before the next message has
-   * arrived, which the sender cannot send without an acknowledgment.
+   * The receiver holds as many messages as the window allows. It frees one, and then another one
+   * while the sender's last permitted message arrives. It frees no more until the next message
+   * arrives, which the sender cannot send without an acknowledgment.
    */
   @Test
   void shouldAcknowledgeIfTheLastMessageArrivesWhileAnotherIsFreed()
       throws InterruptedException, ExecutionException, TimeoutException {
-    int window = 5; // more than four, so that no acknowledgment is due for one freed message
+    int window = 5; // more than four: no acknowledgment is due for a single freed message
     Direction direction = new Direction(1, Mapping.MAGIC, Acknowledge.BATCHED, window, 8, 300_001);
     RingMessages messages = direction.messages;
     Runnable acknowledgeIfDue =

@@ -30,7 +30,7 @@ final class RingOfferTest {
   }
 
   @Test
-  void shouldHaveTheBytesOfTheDocument() {
+  void shouldHaveTheBytesThatTheProtocolPageSpecifies() {
     assertThat(HexFormat.of().formatHex(encode(Hello.Kind.CONNECT, DUPLEX, (byte) 9)))
         .isEqualTo(
             "46726d72"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-/** Returns a connection's receive buffers to their receive queue. */
+/** Reposts a connection's receive buffers to their receive queue. */
 interface BufferReposter {
 
-  /** Called when a buffer contains a message. Under the receive queue's lock. */
+  /** Records that a buffer contains a message. Under the receive queue's lock. */
   void filled(int buffer);
 
   /**
-   * Called when a buffer contained a control message. Under the receive queue's lock.
+   * Reposts the buffer of a control message. Under the receive queue's lock.
    *
    * @return 0, or -errno
    */
   int control(int buffer);
 
-  /** Called when the content of a buffer is dropped. Under the receive queue's lock. */
+  /** Handles a buffer whose content is dropped. Under the receive queue's lock. */
   void dropped(int buffer);
 
   /** Frees the buffer of a message. By the receiver's thread. */
@@ -24,11 +24,14 @@ interface BufferReposter {
   void repostForStarvingPeer();
 
   /**
-   * Reposts all freed buffers, or lets a thread do so: the receiver's thread may not come back. By
-   * any thread.
+   * Reposts all freed buffers, or has another thread do so, because the receiver's thread may never
+   * call again. By any thread.
    */
   void repostAll();
 
-  /** Called when the queue pair is destroyed: this connection can no longer use unfreed buffers. */
+  /**
+   * Ends reposting, when the queue pair is destroyed. The connection no longer owns buffers that
+   * are not freed.
+   */
   void close();
 }

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A single-producer single-consumer ring of buffer numbers, with capacity for all buffers. A
- * producer that then checks whether the consumer sleeps needs a full fence in between.
+ * producer that checks after an addition whether the consumer sleeps needs a full fence between the
+ * two.
  */
 final class BufferRing {
 

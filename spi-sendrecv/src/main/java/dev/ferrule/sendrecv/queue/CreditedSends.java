@@ -8,15 +8,15 @@ import dev.ferrule.verbs.SendOperation;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Sends messages by SEND. Each message consumes one credit; its immediate data grants credits to
- * the peer.
+ * The send protocol of {@code sendrecv}: messages are SENDs. Each message consumes one credit; its
+ * immediate data grants credits to the peer.
  */
 final class CreditedSends implements SendProtocol {
 
   private final Window window;
   private final SendOperation operation;
   private long reserved; // messages that have a credit but are not posted
-  private long sent; // total messages posted
+  private long sent; // messages posted in total
 
   CreditedSends(Window window) {
     this.window = window;

@@ -7,7 +7,10 @@ import dev.ferrule.verbs.QueuePair;
 /** Reposts the buffers of one connection to its own receive queue, several at a time. */
 final class OwnBufferReposter implements BufferReposter {
 
-  /** The number of freed buffers that are posted together, unless the peer is short of credit. */
+  /**
+   * The maximum number of freed buffers that are posted together. Fewer are posted if the peer is
+   * short of credit.
+   */
   private static final int MAX_BATCH = 16;
 
   private final QueuePair queuePair;
@@ -16,7 +19,8 @@ final class OwnBufferReposter implements BufferReposter {
   private final Channel channel;
   private final BufferRing freed; // by the receiver's thread; emptied under the buffers' lock
   private final int batch;
-  private int unposted; // at most this many are freed and not posted; by the receiver's thread
+  private int
+      unposted; // an upper bound of the freed buffers that are not posted; by the receiver's thread
 
   OwnBufferReposter(
       QueuePair queuePair, ReceiveBuffers buffers, Window window, Channel channel, int receives) {
@@ -73,7 +77,7 @@ final class OwnBufferReposter implements BufferReposter {
     repost();
   }
 
-  /** Posts what is freed; returns whether there was anything. By any thread. */
+  /** Posts the freed buffers; returns whether there were any. By any thread. */
   private boolean repost() {
     int result = buffers.post(queuePair, freed, batch, window);
     if (result < 0) {

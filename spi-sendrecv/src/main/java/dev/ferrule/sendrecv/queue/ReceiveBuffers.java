@@ -13,8 +13,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The receive buffers: registered memory, divided into buffers of equal size. Each is posted, or
- * contains a message that the program has not freed, or waits to be reposted.
+ * The receive buffers: registered memory, divided into buffers of equal size. Each buffer is
+ * posted, contains a message that the program has not freed, or waits to be reposted.
  *
  * <p><b>Threads:</b> any thread may post.
  */
@@ -40,9 +40,9 @@ public final class ReceiveBuffers implements AutoCloseable {
    * @param arena allocates them
    * @param count the number of buffers
    * @param size the size of each buffer, in bytes
-   * @param postedTogether how many freed buffers are posted together, at most
-   * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
-   *     locked
+   * @param postedTogether the maximum number of freed buffers that are posted together
+   * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or the limit of locked
+   *     memory is too low
    */
   public ReceiveBuffers(
       ProtectionDomain domain, Arena arena, int count, int size, int postedTogether) {
@@ -65,7 +65,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     return count;
   }
 
-  /** Returns how many freed buffers are posted together, at most. */
+  /** Returns the maximum number of freed buffers that are posted together. */
   int postedTogether() {
     return postedTogether;
   }
@@ -130,7 +130,7 @@ public final class ReceiveBuffers implements AutoCloseable {
    * Posts freed buffers of a connection, and then counts them in its window, under the same lock.
    *
    * @param freed the buffers; all of them are posted
-   * @param batch how many are posted together, at most
+   * @param batch the maximum number of buffers that are posted together
    * @return the number of buffers that were posted; or -errno
    */
   int post(ReceiveWorkQueue queue, BufferRing freed, int batch, Window window) {

@@ -8,7 +8,7 @@ import dev.ferrule.verbs.CompletionQueue;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The data plane of a connection that receives into buffers, with the credits of both sides. */
+/** The data path of a connection that receives into buffers, with the credits of both sides. */
 public final class SendRecvChannel extends Channel {
 
   /** The number of receives posted for control messages, in addition to those for messages. */
@@ -41,7 +41,7 @@ public final class SendRecvChannel extends Channel {
    * @param parts the resources of the connection
    * @param terms the agreed terms
    * @param buffers the receive buffers
-   * @param share the connection's share if several connections share the buffers; else null
+   * @param share the connection's share if several connections share the buffers; otherwise null
    * @param view the buffers' memory
    */
   public SendRecvChannel(

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A group of receive buffers in a shared receive queue, used by many connections. A single thread
- * reposts the buffers of messages for all connections; each connection passes the buffers that its
- * receiver frees to that thread by a lock-free queue. Buffers of control messages are reposted by
- * the polling thread, because a peer may be waiting for the confirmation.
+ * reposts the buffers of messages for all connections. Each connection passes the buffers that its
+ * receiver frees to that thread through a lock-free queue. The polling thread reposts the buffers
+ * of control messages itself, because a peer may be waiting for the confirmation.
  *
  * <p>The credits of all connections never exceed the number of buffers, so a receive is posted for
  * every message that can arrive. A connection starts with a small share. The share grows with use
@@ -37,7 +37,7 @@ public final class SharedReceives implements AutoCloseable {
    */
   private static final int FIRST_SHARE_OF_ALL = 16;
 
-  /** The smallest useful window, granted while a few more connections can still be admitted. */
+  /** The smallest useful share. It is granted when only a few more connections can be admitted. */
   private static final int LEAST_SHARE = 8;
 
   private static final int MAX_SHARE = 1024;
@@ -47,9 +47,9 @@ public final class SharedReceives implements AutoCloseable {
 
   private final SharedReceiveQueue queue;
   private final ReceiveBuffers buffers;
-  // by buffer, while it contains a message
+  // the owner of each buffer that contains a message
   private final AtomicReferenceArray<@Nullable Share> holders;
-  private final int mostTaken; // maximum of one connection at a time
+  private final int mostTaken; // the maximum of one connection at a time
   private final List<Share> shares = new CopyOnWriteArrayList<>();
   private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
 
@@ -68,7 +68,7 @@ public final class SharedReceives implements AutoCloseable {
    * Posts all buffers and starts the thread.
    *
    * @param queue the shared receive queue
-   * @param buffers the buffers, none of which is posted
+   * @param buffers the buffers; none of them is posted yet
    * @param credits whether peers use credits; a message without credit then ends its connection
    */
   public SharedReceives(SharedReceiveQueue queue, ReceiveBuffers buffers, boolean credits) {
@@ -119,12 +119,12 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * Adapts a share when buffers of it have been returned; returns the change. The share is never
-   * smaller than at first, as the peer counts on that.
+   * Adapts a share when some of its buffers have been returned; returns the change. The share never
+   * falls below its first size, on which the peer relies.
    */
   private synchronized int regrant(Share share, int returned) {
     if (share.size < 0) {
-      return -returned; // it has left
+      return -returned; // the connection has left the group
     }
     int plenty = buffers.count() / 4;
     int scarce = buffers.count() / 8;
@@ -163,11 +163,11 @@ public final class SharedReceives implements AutoCloseable {
           if (!repostAll()) {
             sleep();
           }
-        } catch (OutOfMemoryError e) { // of an iterator; a batch that is begun waits
+        } catch (OutOfMemoryError e) { // of an iterator; a batch that has been started waits
           LockSupport.parkNanos(BACK_OFF_NANOS);
         }
       }
-    } catch (Throwable e) { // no other thread reposts, so no peer could send any more
+    } catch (Throwable e) { // no other thread reposts, so no peer could send again
       fault = e;
       shares.forEach(Share::reportFault);
     }
@@ -176,7 +176,8 @@ public final class SharedReceives implements AutoCloseable {
   /**
    * Waits for buffers. No wake-up is missed: a thread adds a buffer to a queue before it checks
    * whether this thread is asleep, and this thread checks the queues after it has set {@code
-   * asleep}, each with a full fence in between. Nothing in between consumes an early unpark.
+   * asleep}, each with a full fence in between. While {@code asleep} is set, nothing before the
+   * park consumes an early unpark.
    */
   private void sleep() {
     asleep = true;
@@ -236,11 +237,11 @@ public final class SharedReceives implements AutoCloseable {
       }
     }
     if (result < 0) {
-      shares.forEach(share -> share.reportFailure(-result)); // all of them lack these buffers
+      shares.forEach(share -> share.reportFailure(-result)); // all connections lack these buffers
     }
   }
 
-  /** Ends the thread. The creator of the queue closes it. */
+  /** Ends the thread. The creator of the queue closes the queue. */
   @Override
   public void close() {
     stopped = true;
@@ -251,7 +252,7 @@ public final class SharedReceives implements AutoCloseable {
 
   /**
    * A connection's share of the group. When the connection closes, its share is released only after
-   * every buffer taken by it is reposted; until then those credits cannot be granted again.
+   * every buffer that it has taken is reposted. Until then, those credits cannot be granted again.
    */
   public final class Share implements BufferReposter {
 
@@ -261,7 +262,7 @@ public final class SharedReceives implements AutoCloseable {
     private final BufferRing freed;
     private final AtomicLong taken = new AtomicLong(); // written under the receive queue's lock
     private long returned; // by the group's thread
-    private volatile long strayed; // set once, when closing
+    private volatile long strayed; // set once, at the close
     private volatile boolean closed;
     private volatile @Nullable Channel channel;
     private @Nullable Window window;
@@ -279,7 +280,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * Returns how many messages the program can currently hold before no more can arrive.
+     * Returns the number of held messages at which no more can arrive.
      *
      * @return the number of credits; it changes as messages are freed
      */
@@ -288,9 +289,9 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * {@return the maximum number of messages that are received but not yet reposted by the group's
-     * thread} With credits that is the maximum share: the peer cannot have sent more messages than
-     * its share in excess of the reposted ones, and further messages are not delivered.
+     * {@return the maximum number of received messages whose buffers the group's thread has not
+     * reposted} With credits, this is the maximum share: a peer sends at most its share beyond the
+     * reposted messages, and any further message is not delivered.
      */
     int mostTaken() {
       return mostTaken;
@@ -334,12 +335,12 @@ public final class SharedReceives implements AutoCloseable {
 
     @Override
     public void repostForStarvingPeer() {
-      // the group's thread does not wait for more
+      // nothing to do: the group's thread never holds buffers back
     }
 
     @Override
     public void repostAll() {
-      // the same
+      // nothing to do: the group's thread never holds buffers back
     }
 
     /** Adds the returned buffers to the batch. By the group's thread. */
@@ -354,7 +355,7 @@ public final class SharedReceives implements AutoCloseable {
       if (any || !over) {
         return any;
       }
-      takeStrays(); // buffers that the program held, and other strays
+      takeStrays(); // buffers that the program held at the close, and other strays
       post();
       shares.remove(this);
       giveBack();
@@ -411,7 +412,7 @@ public final class SharedReceives implements AutoCloseable {
     private void giveBack() {
       synchronized (SharedReceives.this) {
         available += size + Window.CONTROL_RECEIVES;
-        size = -Window.CONTROL_RECEIVES; // so that it is released only once
+        size = -Window.CONTROL_RECEIVES; // prevents a second release
       }
     }
   }

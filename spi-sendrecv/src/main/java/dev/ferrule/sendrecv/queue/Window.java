@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The credits of both directions of a connection, as counters that never decrease. A side may send
- * a message if it has sent fewer than the peer has granted, so a receive is posted for each message
+ * a message if it has sent fewer than the peer has granted. So a receive is posted for each message
  * that can arrive.
  *
- * <p>Control messages (grants, the end, goodbye) need receives, too: {@value #CONTROL_RECEIVES} are
- * reserved for them. Every message reports how many control messages of the peer its sender has
+ * <p>Control messages (grants, the end, a goodbye) also need receives: {@value #CONTROL_RECEIVES}
+ * are reserved for them. Every message reports how many control messages of the peer its sender has
  * received. A side sends a grant
  *
  * <ol>
@@ -23,11 +23,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>The end of a side's messages is announced by a grant of another type, under the same
  * condition.
  *
- * <p>So with a goodbye at most {@value #CONTROL_RECEIVES} are unreported, and a receive is posted
- * for each. A side that has received {@value #CONTROLS_AT_ONCE} control messages since its last
- * message sends a grant, even if it grants nothing by it: otherwise a peer that has used up its
- * grants would wait for a program that sends no messages. For the proof that the two sides cannot
- * keep each other from sending, see docs/protocol-sendrecv.md.
+ * <p>So, including a goodbye, at most {@value #CONTROL_RECEIVES} control messages are unreported,
+ * and a receive is posted for each. A side that has received {@value #CONTROLS_AT_ONCE} control
+ * messages since its last message sends a grant, even if it grants no credits: otherwise a peer
+ * that has used up its grants would wait for a program that sends no messages.
+ * docs/protocol-sendrecv.md proves that the two sides cannot block each other.
  *
  * <p><b>Threads:</b> each counter is written by one thread at a time; see the fields.
  */
@@ -36,10 +36,13 @@ final class Window {
   /** The number of receives posted for control messages. */
   static final int CONTROL_RECEIVES = 4;
 
-  /** The number of unreported control messages from which a grant must report one itself. */
+  /**
+   * The number of unreported control messages at which a grant may be sent only if it reports one
+   * itself.
+   */
   static final int CONTROLS_AT_ONCE = 2;
 
-  /** A larger grant can only be a count that went backwards. */
+  /** The maximum grant. A larger increment means that the count went backwards. */
   private static final int MAX_GRANT = 0x7fff;
 
   private final boolean plain;
@@ -55,7 +58,8 @@ final class Window {
 
   // What the peer may send.
   private final AtomicLong capacity = new AtomicLong(); // by the reposting thread
-  private final AtomicLong reposted = new AtomicLong(); // by the reposting thread; may be granted
+  private final AtomicLong reposted =
+      new AtomicLong(); // by the reposting thread; these may be granted
   private final AtomicLong received = new AtomicLong(); // by the polling thread
   private final AtomicLong controlsTaken = new AtomicLong(); // by the thread that reposts them
   private final AtomicLong grantedToPeer = new AtomicLong(); // under the send queue's lock
@@ -67,10 +71,10 @@ final class Window {
    * Creates a window.
    *
    * @param plain whether messages carry no immediate data at all
-   * @param used whether credits are used; if not, messages may be sent at any time
+   * @param used whether credits are used; if not, a side may send messages at any time
    * @param capacity the number of receives that this side has posted for messages at first
    * @param peerCapacity the number of receives that the peer has posted for messages at first; it
-   *     never has fewer
+   *     never has fewer than that
    */
   Window(boolean plain, boolean used, int capacity, int peerCapacity) {
     this.plain = plain;
@@ -92,9 +96,9 @@ final class Window {
   }
 
   /**
-   * Returns how many messages the program may claim before it sends any. For so many the peer
-   * returns credit in any case; more only as long as it shares receives with connections that use
-   * few.
+   * Returns how many messages the program may claim before it sends any. The peer always returns
+   * credit for this many. It returns credit for more only while the connections with which it
+   * shares receives use few of them.
    */
   int maxClaimed() {
     return maxClaimed;
@@ -123,14 +127,17 @@ final class Window {
     return true;
   }
 
-  /** Records a received message, which uses a receive; returns false if it had no credit. */
+  /**
+   * Records a received message, which has consumed a receive; returns false if the peer had no
+   * credit for it.
+   */
   boolean messageReceived() {
     return add(received, 1) <= grantedToPeer.getAcquire() || !used;
   }
 
   /**
-   * Records a received control message; returns false if there are more than the peer may have in
-   * flight.
+   * Records a received control message; returns false if the peer has more in flight than
+   * permitted.
    */
   boolean controlReceived() {
     controlsReceived++;
@@ -157,12 +164,10 @@ final class Window {
   void reposted(int count, int more) {
     add(capacity, more);
     add(reposted, count + more);
-    VarHandle.fullFence(); // isGrantDue has the other half of this Dekker-style handshake
+    VarHandle.fullFence(); // the other half of this Dekker-style handshake is in isGrantDue
   }
 
-  /**
-   * Returns whether the peer can send no more messages, or hardly any, until it is granted credits.
-   */
+  /** Returns whether the peer can send no messages, or hardly any, before it is granted credits. */
   boolean isPeerStarving() {
     return used
         ? received.getAcquire() == grantedToPeer.getAcquire()
@@ -170,8 +175,8 @@ final class Window {
   }
 
   /**
-   * Returns whether a grant should be sent by a message of its own. No grant is missed if this is
-   * called after each message that is received, and after receives are reposted.
+   * Returns whether a separate message should be sent for a grant. No grant is missed if this is
+   * called after each received message, and after receives are reposted.
    */
   boolean isGrantDue() {
     if (!used) {
@@ -180,7 +185,9 @@ final class Window {
     long granted = grantedToPeer.getAcquire();
     boolean starving = received.getAcquire() == granted;
     if (starving && reposted.getAcquire() == granted) {
-      VarHandle.fullFence(); // this thread sees what another has just reposted, or that one this
+      // either this thread sees what another has just reposted, or that one sees what this one has
+      // received
+      VarHandle.fullFence();
     }
     long owed = reposted.getAcquire() - granted;
     return (owed > 0 && (starving || 2 * owed >= capacity.getAcquire()))

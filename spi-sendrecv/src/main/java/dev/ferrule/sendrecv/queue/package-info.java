@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The data plane specific to {@code sendrecv}: receive buffers and credits. The queues are shared
- * by both RDMA providers, in {@code dev.ferrule.rdma.queue}. Nothing here allocates per message.
+ * The data path specific to {@code sendrecv}: receive buffers and credits. The queues, common to
+ * both RDMA providers, are in {@code dev.ferrule.rdma.queue}. No method allocates per message.
  */
 @NullMarked
 package dev.ferrule.sendrecv.queue;

@@ -2,9 +2,9 @@
 package dev.ferrule.sendrecv.wire;
 
 /**
- * The 32 bits of immediate data of every message. From the least significant bit: 16 bits total
- * messages that the peer may send, modulo 2^16; 8 bits total control messages taken, modulo 2^8; 4
- * bits zero; 4 bits type.
+ * The 32 bits of immediate data of every message. From the least significant bit: 16 bits, the
+ * total number of messages that the peer may send, modulo 2^16; 8 bits, the total number of control
+ * messages taken, modulo 2^8; 4 bits, zero; 4 bits, the type.
  */
 public final class Immediate {
 

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A side's offer in its hello. Bit 0 of the flags is credits. The body, little-endian:
+ * A side's offer in its hello. Bit 0 of the flags means credits. The body, little-endian:
  *
  * <pre>
  *  0  4  the longest message that this side receives
@@ -28,7 +28,7 @@ public record Offer(boolean credits, int maxMessage, int granted) {
   private static final int SIZE = 8;
   private static final int FLAG_CREDITS = 1;
 
-  /** The limit of maxMessage; the peer needs memory for messages of that length. */
+  /** The limit of maxMessage: the peer needs memory for messages of that length. */
   private static final int MAX_MESSAGE = 1 << 30;
 
   private static final int MAX_GRANTED = 0x7fff;

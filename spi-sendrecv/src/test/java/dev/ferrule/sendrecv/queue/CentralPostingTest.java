@@ -79,7 +79,7 @@ class CentralPostingTest {
     }
   }
 
-  /** Delays the thread while it posts one buffer, so that others accumulate. */
+  /** Delays the thread while it posts one buffer, so that further buffers accumulate. */
   private CountDownLatch holdUp(Client client) throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
@@ -150,7 +150,7 @@ class CentralPostingTest {
         .hasMessageContaining("a fault");
   }
 
-  /** Adds a buffer each time the thread may be about to fall asleep. */
+  /** Adds each buffer when the thread may be about to fall asleep. */
   @Test
   void shouldMissNoWakeUp() {
     Client client = new Client();

@@ -19,7 +19,7 @@ public final class CreditStress {
 
   private CreditStress() {}
 
-  /** A buffer passes from one thread to another intact, or not yet. */
+  /** A buffer number that another thread takes is intact. */
   @JCStressTest
   @Outcome(id = "5, 6", expect = Expect.ACCEPTABLE, desc = "both")
   @Outcome(id = "5, -1", expect = Expect.ACCEPTABLE, desc = "one")
@@ -103,7 +103,7 @@ public final class CreditStress {
     }
 
     /**
-     * Receives a message that the peer sends at once.
+     * Receives a message that the peer sends as soon as it has the credit.
      *
      * @param result whether it arrived, and whether it had credit
      */
@@ -115,8 +115,8 @@ public final class CreditStress {
   }
 
   /**
-   * A peer that uses up its credit while a buffer is reposted is granted it by one of the two
-   * threads.
+   * If a peer uses up its credit while a buffer is reposted, one of the two threads grants the new
+   * credit.
    */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the peer starves")

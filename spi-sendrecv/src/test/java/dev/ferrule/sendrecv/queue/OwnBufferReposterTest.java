@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class OwnBufferReposterTest {
 
   private static final int NUMBER = 7;
-  private static final int RECEIVES = 16; // so that batches of 4 are posted
+  private static final int RECEIVES = 16; // with this number, batches of 4 are posted
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
@@ -85,7 +85,7 @@ class OwnBufferReposterTest {
     assertThat(device.receives()).containsAll(buffers);
   }
 
-  /** The peer may claim all of its credit before it sends, and the program never poll again. */
+  /** The peer may claim all of its credit before it sends, and the program may never poll again. */
   @Test
   void shouldGiveThePeerAllOfItsCreditAfterATick() {
     SendRecvChannel channel = channel(true);

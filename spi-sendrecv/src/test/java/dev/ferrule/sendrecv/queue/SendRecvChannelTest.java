@@ -164,7 +164,9 @@ class SendRecvChannelTest {
     assertThat(link.told).isEmpty();
   }
 
-  /** This side reports each two of them until three of its own reports are unreported. */
+  /**
+   * This side sends a report after every two control messages, until three reports are unconfirmed.
+   */
   @Test
   void excessControlMessagesAreAViolation() {
     int reported = 3 * Window.CONTROLS_AT_ONCE;
@@ -179,7 +181,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aPeerThatHasClosedIsNotToldWhatItsControlMessagesWere() {
+  void aPeerThatHasClosedGetsNoReportOfItsControlMessages() {
     receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
     receive(RECEIVES, Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
     assertThat(channel.reports()).isZero();
@@ -205,7 +207,7 @@ class SendRecvChannelTest {
         .isEqualTo(Immediate.of(Immediate.MESSAGE, RECEIVES, 1));
   }
 
-  /** The peer may not be able to return them if all are reserved, as its share may shrink. */
+  /** If all were reserved, the peer might be unable to return them, as its share may shrink. */
   @Test
   void noMoreMessagesAreReservedThanThePeerHasReceivesForInAnyCase() {
     receive(RECEIVES, Immediate.of(Immediate.GRANT, 4 * RECEIVES, 0));
@@ -303,7 +305,7 @@ class SendRecvChannelTest {
   @Test
   void aMessageAfterTheEndIsAViolation() {
     receive(RECEIVES, Immediate.of(Immediate.END, RECEIVES, 0));
-    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0)); // is none
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0)); // confirms none
     assertThat(link.told).isEmpty();
     receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES + 1, 0));
     assertThat(link.told).singleElement().asString().contains("after the end of its messages");

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Hellos and immediate data, as any peer may send them. */
+/** Hellos and immediate data with any content, as a peer may send them. */
 class SendRecvFuzzTest {
 
   private static final int RECEIVES = 64;

@@ -112,7 +112,7 @@ class SharedReceivesTest {
       return (int) (granted - sent);
     }
 
-    /** Waits until its peer may use the largest share; less than half of it is granted by ticks. */
+    /** Waits until its peer may use the largest share. Ticks grant less than half of it. */
     void awaitLargestShare() {
       await(() -> {
         channel.tick();
@@ -120,7 +120,7 @@ class SharedReceivesTest {
       });
     }
 
-    /** Sends messages to the connection, as a peer that has sent nothing else. */
+    /** Makes the peer, which has sent nothing else, send messages to the connection. */
     void receive(int count) {
       for (int i = 0; i < count; i++) {
         device.received(
@@ -139,7 +139,7 @@ class SharedReceivesTest {
       return MessageQueue.number(channel.messages().take());
     }
 
-    /** Makes the program receive messages and free them. */
+    /** Makes the program receive and free messages. */
     void freeNext(int count) {
       for (int i = 0; i < count; i++) {
         channel.free(take());
@@ -271,7 +271,7 @@ class SharedReceivesTest {
     SharedReceives.Share share = Objects.requireNonNull(shared.admit());
     assertThat(share.mostTaken()).isEqualTo(shared.maxShare()).isLessThan(4096);
 
-    use(16); // fewer than a share may be
+    use(16); // fewer buffers than the largest share
     assertThat(Objects.requireNonNull(shared.admit()).mostTaken()).isEqualTo(16);
   }
 
@@ -341,7 +341,7 @@ class SharedReceivesTest {
     Client client = new Client();
     client.receive(5);
     int freed = client.take();
-    int held = client.take(); // three others are not read
+    int held = client.take(); // three others stay unread
     int failed = device.takeReceive();
     int number = client.number;
     device.failed(completions, number, failed, CompletionStatus.FLUSHED, 0);
@@ -350,7 +350,7 @@ class SharedReceivesTest {
     device.received(completions, number, device.takeReceive(), 10, 0); // a stray
     queue.drain();
     awaitAllPosted(COUNT);
-    client.channel.free(held); // too late: the connection no longer owns it
+    client.channel.free(held); // too late: the connection no longer owns the buffer
     shared.stray(device.takeReceive());
     awaitAllPosted(COUNT);
   }

@@ -83,7 +83,10 @@ class WindowTest {
     assertThat(receiver.mayGrant()).isTrue();
   }
 
-  /** The credits are claimed, and no message of the sender reports the grants. */
+  /**
+   * The sender claims its credits and sends no message, so only its control messages report the
+   * grants.
+   */
   @Test
   void aSenderThatSendsNothingIsGrantedEveryCreditOneByOne() {
     for (int i = 0; i < CAPACITY; i++) {

@@ -26,8 +26,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Connections between two sides of a simulated wire, with as many threads as programs may use: each
- * side sends by one thread and receives by another, and both threads poll.
+ * Connections between two sides of a simulated wire, with as many threads as programs may use. On
+ * each side, one thread sends, another receives, and both poll.
  */
 class WireTest {
 

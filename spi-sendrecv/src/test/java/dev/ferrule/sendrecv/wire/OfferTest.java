@@ -20,7 +20,7 @@ class OfferTest {
   }
 
   @Test
-  void shouldHaveTheBytesOfTheDocument() {
+  void shouldHaveTheBytesThatTheProtocolPageSpecifies() {
     byte[] bytes =
         Offer.HELLO.encode(
             Hello.Kind.ACCEPT,

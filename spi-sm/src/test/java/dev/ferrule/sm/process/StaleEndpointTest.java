@@ -8,7 +8,6 @@ import dev.ferrule.AddressInUseException;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.Ferrule;
-import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
@@ -103,7 +102,7 @@ class StaleEndpointTest extends ProcessTest {
         assertThat(connection.uri().toString()).startsWith(first);
         try (Listener second = Ferrule.listen(URI.create(address()))) {
           assertThatThrownBy(() -> Ferrule.connect(URI.create(address())))
-              .isInstanceOf(InvalidAddressException.class)
+              .isInstanceOf(ConnectionRefusedException.class)
               .hasMessageContaining(first)
               .hasMessageContaining(second.uri().toString());
         }

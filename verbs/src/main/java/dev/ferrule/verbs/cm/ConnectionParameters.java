@@ -44,7 +44,11 @@ public record ConnectionParameters(
   public ConnectionParameters {
     if (privateData.length > MAX_ACCEPT_DATA) {
       throw new IllegalArgumentException(
-          "private data of " + privateData.length + " bytes; at most " + MAX_ACCEPT_DATA + " fit");
+          "private data too long: "
+              + privateData.length
+              + " bytes exceed the limit of "
+              + MAX_ACCEPT_DATA
+              + " bytes");
     }
   }
 

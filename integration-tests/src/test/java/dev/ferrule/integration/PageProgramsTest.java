@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The complete programs of the README and of the guide, run as the README says. */
+@Tag("long")
+class PageProgramsTest {
+
+  private static final String LISTENING = "listening at sm://";
+
+  @TempDir Path directory;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Process process : started) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  /** Starts a program, with a directory of the test in place of that in its address. */
+  private Process start(Page page, String name, String... arguments) throws IOException {
+    Path source =
+        Files.writeString(
+            directory.resolve(name),
+            page.program(name).replace("sm:///dev/shm/", "sm://" + directory + "/"));
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1", // they run for a second
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                source.toString()));
+    command.addAll(List.of(arguments));
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    started.add(process);
+    return process;
+  }
+
+  /** Starts a program that listens, and waits until it does. */
+  private Process startServer(Page page, String name, String... arguments) throws IOException {
+    Process server = start(page, name, arguments);
+    assertThat(server.inputReader().readLine()).startsWith(LISTENING);
+    return server;
+  }
+
+  private static List<String> outputOf(Process process) throws InterruptedException {
+    List<String> lines = process.inputReader().lines().toList();
+    assertThat(process.waitFor()).isZero();
+    return lines;
+  }
+
+  @Test
+  void everyProgramIsRunHere() throws IOException {
+    assertThat(Page.of("README.md").programs()).isEqualTo(2);
+    assertThat(Page.of("docs/guide.md").programs()).isEqualTo(4);
+  }
+
+  @Test
+  void theServerOfTheReadmeReturnsTheMessageOfItsClient() throws Exception {
+    Page readme = Page.of("README.md");
+    Process server = startServer(readme, "Server.java");
+
+    assertThat(outputOf(start(readme, "Client.java"))).containsExactly("hello");
+    assertThat(outputOf(server)).isEmpty();
+  }
+
+  @Test
+  void theClientAsksTheNextServerIfTheFirstOneIsKilled() throws Exception {
+    Page guide = Page.of("docs/guide.md");
+    Process first = startServer(guide, "Squares.java");
+    Process client = start(guide, "Square.java");
+    Writer numbers = client.outputWriter();
+    BufferedReader squares = client.inputReader();
+    numbers.append("3\n").flush();
+    assertThat(squares.readLine()).isEqualTo("9");
+
+    first.destroyForcibly().waitFor();
+    numbers.append("4\n").flush();
+    assertThat(squares.readLine()).startsWith("the server was lost: ");
+    Process second = startServer(guide, "Squares.java");
+    assertThat(squares.readLine()).isEqualTo("16");
+
+    numbers.close();
+    assertThat(outputOf(client)).isEmpty();
+    assertThat(second.inputReader().readLine()).isEqualTo("a client has closed");
+  }
+
+  @Test
+  void theServerOutlivesAClientThatIsKilled() throws Exception {
+    Page guide = Page.of("docs/guide.md");
+    Process server = startServer(guide, "Squares.java");
+    Process killed = start(guide, "Square.java");
+    killed.outputWriter().append("3\n").flush();
+    assertThat(killed.inputReader().readLine()).isEqualTo("9");
+
+    killed.destroyForcibly().waitFor();
+    assertThat(server.inputReader().readLine()).startsWith("a client was lost: ");
+
+    Process next = start(guide, "Square.java");
+    next.outputWriter().append("5\n").close();
+    assertThat(outputOf(next)).containsExactly("25");
+  }
+
+  @Test
+  void aFileIsTransferredIntoExposedMemory() throws Exception {
+    Page guide = Page.of("docs/guide.md");
+    byte[] bytes = new byte[5_000_001];
+    new Random(1).nextBytes(bytes);
+    Path original = Files.write(directory.resolve("original"), bytes);
+    Path copy = directory.resolve("copy");
+    Process server = startServer(guide, "Receive.java", copy.toString());
+
+    assertThat(outputOf(start(guide, "Send.java", original.toString()))).containsExactly("stored");
+    assertThat(outputOf(server)).isEmpty();
+    assertThat(copy).hasBinaryContent(bytes);
+  }
+}
