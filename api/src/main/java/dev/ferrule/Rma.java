@@ -426,10 +426,10 @@ public interface Rma {
 
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
-   * sees the bytes of this write and of all earlier writes of this Rma. Waits for space for the message and, except
-   * over RDMA, until they are complete. Uses {@link Connection#sender()}, also its thread
-   * rule. There is no form with a timeout: a program that must not wait calls {@link #tryWrite},
-   * {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
+   * sees the bytes of this write and of all earlier writes of this Rma. Waits for space for the
+   * message and, except over RDMA, until they are complete. Uses {@link Connection#sender()}, also
+   * its thread rule. There is no form with a timeout: a program that must not wait calls {@link
+   * #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -455,8 +455,8 @@ public interface Rma {
 
   /**
    * Orders operations: all earlier ones take effect, or fail, before any later one begins. May wait
-   * until they are complete, except over RDMA; a program that must not wait checks that by {@link #isComplete}. Does
-   * not order messages, and reports no failure of an operation.
+   * until they are complete, except over RDMA; a program that must not wait checks that by {@link
+   * #isComplete}. Does not order messages, and reports no failure of an operation.
    */
   void fence();
 
