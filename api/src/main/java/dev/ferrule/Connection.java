@@ -72,7 +72,8 @@ public interface Connection extends AutoCloseable {
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Sender newSender() {
-    throw new UnsupportedOperationException("this provider has no further senders: " + uri());
+    throw new UnsupportedOperationException(
+        "newSender is not supported by the provider of " + uri() + "; use sender()");
   }
 
   /** {@return the receiving half of this connection; always the same object} */
@@ -99,7 +100,8 @@ public interface Connection extends AutoCloseable {
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Readiness readiness() {
-    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+    throw new UnsupportedOperationException(
+        "readiness is not supported by the provider of " + uri());
   }
 
   /**

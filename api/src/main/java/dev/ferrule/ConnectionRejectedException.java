@@ -23,7 +23,7 @@ public final class ConnectionRejectedException extends FerruleException {
     super(
         uri,
         "the listener rejected the connection"
-            + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes"),
+            + (payload.length == 0 ? "" : " with payload() of " + payload.length + " bytes"),
         null);
     this.payload = payload.clone();
   }

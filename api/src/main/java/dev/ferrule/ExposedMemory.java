@@ -23,12 +23,12 @@ public interface ExposedMemory extends AutoCloseable {
 
   /**
    * Revokes the peer's access, as closing the connection does. When this method returns, the peer
-   * no longer accesses the memory, and the memory may be freed. An access that is in progress may
-   * or may not be completed; later accesses fail on the peer's side. Waits only while the peer
-   * copies a piece, until it has noticed the revocation: for {@link StandardOptions#CLOSE_TIMEOUT},
-   * or one second if that is longer. Then the connection fails, which over RDMA ends the access; in
-   * {@code sm} a peer that was stopped in the middle of a piece may still complete it when it
-   * continues. Closing it twice does nothing.
+   * no longer accesses the memory, which may be freed; there is one exception. An access that is in
+   * progress may or may not be completed; later accesses fail on the peer's side. Waits for an
+   * access in progress for {@link StandardOptions#CLOSE_TIMEOUT}, or one second if that is longer.
+   * Then the connection fails, which over RDMA ends the access. The exception is {@code sm}: a peer
+   * that was stopped in the middle of a copy may complete that copy when it continues. Closing
+   * twice does nothing.
    */
   @Override
   void close();

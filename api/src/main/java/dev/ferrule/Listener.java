@@ -131,7 +131,7 @@ public interface Listener extends AutoCloseable {
    */
   default Receiver receiver() {
     throw new UnsupportedOperationException(
-        "this provider does not support a single receiver for all connections: " + uri());
+        "a common receiver is not supported by the provider of " + uri());
   }
 
   /**
@@ -143,7 +143,8 @@ public interface Listener extends AutoCloseable {
    * @throws UnsupportedOperationException if the provider does not support it
    */
   default Readiness readiness() {
-    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+    throw new UnsupportedOperationException(
+        "readiness is not supported by the provider of " + uri());
   }
 
   /**

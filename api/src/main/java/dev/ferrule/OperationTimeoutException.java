@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if an operation does not complete within the timeout given by the caller or by an option.
- * The connection remains usable.
+ * The connection remains usable. Nothing was sent, received or accepted. What an {@code await} has
+ * waited for continues. A read or write of {@link Rma} may have copied some of its bytes.
  */
 public final class OperationTimeoutException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -7,8 +7,8 @@ import java.nio.channels.SelectableChannel;
  * Readiness notification for event loops: a file descriptor for epoll(7), and a channel for a
  * {@link java.nio.channels.Selector}, which are readable while a {@link Connection} or a {@link
  * Listener} has something for the program. It is requested at connection setup, by the option
- * {@link StandardOptions#READINESS}, because it has a cost for both sides: the peer writes a
- * wake-up for each time that the program has found nothing.
+ * {@link StandardOptions#READINESS}, because each time that the program has found nothing costs a
+ * wake-up: a system call of the peer over shared memory, an event of this side's device over RDMA.
  *
  * {@snippet lang=java :
  * ConnectionOptions options =

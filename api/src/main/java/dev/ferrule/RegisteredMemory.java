@@ -34,7 +34,8 @@ public interface RegisteredMemory extends AutoCloseable {
   /**
    * Ends the registration, after sends and accesses in progress over all connections. A connection
    * whose peer does not acknowledge them within {@link StandardOptions#CLOSE_TIMEOUT}, or one
-   * second if that is longer, fails with {@link PeerLostException}. Closing twice does nothing; if
+   * second if that is longer, fails with {@link PeerLostException}. The failure ends the device's
+   * use of the memory, which the program may free after this call. Closing twice does nothing; if
    * several threads close it concurrently, each call returns when the registration has ended. Flush
    * messages staged from the memory before.
    *

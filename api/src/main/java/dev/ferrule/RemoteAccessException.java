@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown if the peer's memory cannot be accessed: the handle does not belong to this connection,
  * the memory is no longer exposed, or this kind of access is not permitted. {@link Rma} states
- * which call throws it. The connection remains usable, unless the device has rejected the access.
+ * which call throws it. The connection remains usable.
  */
 public final class RemoteAccessException extends FerruleException {
   private static final long serialVersionUID = 1L;

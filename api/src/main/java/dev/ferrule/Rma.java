@@ -116,9 +116,9 @@ import java.time.Duration;
 public interface Rma {
 
   /**
-   * Exposes memory to the peer until the returned object or the connection is closed. May wait
-   * until the peer's device is informed, which takes about as long as a message round trip. The
-   * same memory may be exposed over several connections, each with its own rights; each exposure is
+   * Exposes memory to the peer until the returned object or the connection is closed. Over RDMA it
+   * waits until the peer's device has stored a description of the memory: a round trip. The same
+   * memory may be exposed over several connections, each with its own rights; each exposure is
    * registered with the device and closed separately.
    *
    * @param memory a native segment that any thread may access; it must stay alive until then
@@ -171,8 +171,8 @@ public interface Rma {
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; thrown
-   *     here or by {@link #await}, see Failed operations above. No bytes have been written that
-   *     were not exposed at that time
+   *     here or by {@link #await}, see Failed operations above. Each byte that was written was
+   *     exposed at that time
    * @throws OperationInterruptedException if the thread was interrupted while it waited; see After
    *     a timeout or an interrupt above
    */
@@ -426,10 +426,11 @@ public interface Rma {
 
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
-   * sees the bytes of this write and of all earlier writes of this Rma. May wait until they are
-   * complete, and for space for the message. Uses {@link Connection#sender()}, also its thread
-   * rule. There is no form with a timeout: a program that must not wait calls {@link #tryWrite},
-   * {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
+   * sees the bytes of this write and of all earlier writes of this Rma. May wait for space for the
+   * message, and, except over RDMA, until the writes are complete. Uses {@link
+   * Connection#sender()}, also its thread rule. There is no form with a timeout: a program that
+   * must not wait calls {@link #tryWrite}, {@link #isComplete} and then {@link
+   * Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -455,7 +456,7 @@ public interface Rma {
 
   /**
    * Orders operations: all earlier ones take effect, or fail, before any later one begins. May wait
-   * until they are complete; a program that must not wait checks that by {@link #isComplete}. Does
+   * until they are complete, except over RDMA; {@link #isComplete} returns whether it would. Does
    * not order messages, and reports no failure of an operation.
    */
   void fence();

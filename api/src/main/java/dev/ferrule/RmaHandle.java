@@ -19,8 +19,9 @@ import java.util.HexFormat;
 public final class RmaHandle {
 
   /**
-   * The maximum length of a handle, in bytes: a handle fits into the payload of the handshake of
-   * any provider, of another connection, as well as into a message.
+   * The maximum length of a handle, in bytes. Send it in a message: its memory can be exposed only
+   * after the handshake of its connection. It fits into the handshake payload of another
+   * connection.
    */
   public static final int MAX_BYTES = 28;
 
@@ -41,7 +42,7 @@ public final class RmaHandle {
   public static RmaHandle of(byte[] bytes) {
     if (bytes.length == 0 || bytes.length > MAX_BYTES) {
       throw new RemoteAccessException(
-          null, "invalid handle of " + bytes.length + " bytes: it has 1 to " + MAX_BYTES, null);
+          null, "invalid handle: " + bytes.length + " bytes; a handle has 1 to " + MAX_BYTES, null);
     }
     return new RmaHandle(bytes.clone());
   }

@@ -139,7 +139,8 @@ public final class ResolvedOptions {
             uri, "the query has an option without a name; write ?name=value&name=value", null);
       }
       if (result.put(name, text) != null) {
-        throw new InvalidOptionException(uri, "option '" + name + "' is given twice", null);
+        throw new InvalidOptionException(
+            uri, "option '" + name + "' is given twice; remove one of them", null);
       }
     }
     return result;

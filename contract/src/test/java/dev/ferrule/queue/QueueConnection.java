@@ -287,7 +287,7 @@ final class QueueConnection implements Connection {
 
     void checkOpen() {
       if (closed) {
-        throw new IllegalStateException("the registration is closed");
+        throw new IllegalStateException("the registered memory is closed; register it again");
       }
     }
 

@@ -50,7 +50,9 @@ final class AddressSpace {
       }
       if (all - waiting.get() + size > limit || !makeRoom()) {
         throw new PosixException(
-            "mmap", subject + ", where all connections have " + all + " of " + limit, Errno.ENOMEM);
+            "mmap",
+            subject + "; all connections together take " + all + " of " + limit + " bytes",
+            Errno.ENOMEM);
       }
     }
   }

@@ -60,6 +60,7 @@ public final class Membarrier {
       Thread.yield();
     }
     throw new IllegalStateException(
-        "membarrier(2) fails, which this process has registered for: is it forbidden since?");
+        "membarrier(2) fails, although this process has registered for it; check whether a seccomp"
+            + " filter was installed after the start");
   }
 }

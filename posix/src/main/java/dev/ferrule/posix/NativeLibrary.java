@@ -42,7 +42,11 @@ public final class NativeLibrary {
       return new NativeLibrary(SymbolLookup.libraryLookup(name, Arena.global()));
     } catch (IllegalArgumentException e) {
       throw (UnsatisfiedLinkError)
-          new UnsatisfiedLinkError(name + " cannot be loaded").initCause(e);
+          new UnsatisfiedLinkError(
+                  "the library "
+                      + name
+                      + " cannot be loaded; install it, or add its folder to LD_LIBRARY_PATH")
+              .initCause(e);
     }
   }
 
@@ -67,6 +71,8 @@ public final class NativeLibrary {
   MemorySegment address(String name) {
     return symbols
         .find(name)
-        .orElseThrow(() -> new UnsatisfiedLinkError("there is no C function " + name));
+        .orElseThrow(() ->
+            new UnsatisfiedLinkError(
+                "the library has no function " + name + "; install a later version"));
   }
 }

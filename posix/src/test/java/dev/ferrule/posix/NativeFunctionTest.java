@@ -128,9 +128,10 @@ class NativeFunctionTest {
   void aMissingLibraryOrFunctionIsNamed() {
     assertThatExceptionOfType(UnsatisfiedLinkError.class)
         .isThrownBy(() -> NativeLibrary.load("libmissing.so.1"))
-        .withMessage("libmissing.so.1 cannot be loaded");
+        .withMessage(
+            "the library libmissing.so.1 cannot be loaded; install it, or add its folder to LD_LIBRARY_PATH");
     assertThatExceptionOfType(UnsatisfiedLinkError.class)
         .isThrownBy(() -> NativeLibrary.C.function("missing_function"))
-        .withMessage("there is no C function missing_function");
+        .withMessage("the library has no function missing_function; install a later version");
   }
 }

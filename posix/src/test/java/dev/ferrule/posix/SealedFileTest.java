@@ -146,7 +146,7 @@ class SealedFileTest {
                 }
               })
           .isInstanceOf(PosixException.class)
-          .hasMessageContaining("of shared memory, where all connections have ")
+          .hasMessageContaining("of shared memory; all connections together take ")
           .hasMessageContaining(" of 43980465111040");
       int most = mappings.size();
       assertThat(most).isGreaterThan(32);

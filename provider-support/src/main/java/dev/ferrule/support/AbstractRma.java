@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -219,7 +218,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     return RmaKey.decode(handle)
         .orElseThrow(() ->
             new RemoteAccessException(
-                uri(), "invalid handle: not created by this version of Ferrule", null));
+                uri(),
+                "invalid handle: not created by this version of Ferrule; use the same release on both"
+                    + " sides",
+                null));
   }
 
   /** {@return the exception for a handle of memory that is not exposed to this side} */
@@ -329,7 +331,9 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   private long orTimeout(long id) {
     if (id == NOT_STARTED) {
       throw new OperationTimeoutException(
-          uri(), "timed out waiting for earlier accesses to the peer's memory", null);
+          uri(),
+          "the access was not started: timed out waiting for earlier accesses to the peer's memory",
+          null);
     }
     return id;
   }
@@ -348,8 +352,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     if (right == RmaRight.READ) {
       checkWritable(from);
     }
-    Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
-    Objects.checkFromIndexSize(remoteOffset, length, to.length());
+    checkRange("local", localOffset, length, from.segment().byteSize());
+    checkRange("remote", remoteOffset, length, to.length());
     checkAllows(to, right);
     return start(right, from, localOffset, to, remoteOffset, length, timeout);
   }
@@ -371,6 +375,14 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     return lastId;
   }
 
+  private static void checkRange(String side, long offset, long length, long size) {
+    if ((offset | length) < 0 || offset > size - length) {
+      throw new IndexOutOfBoundsException(
+          "the access exceeds the %s memory: %s bytes at offset %s of %s bytes"
+              .formatted(side, length, offset, size));
+    }
+  }
+
   private static void checkWritable(MemoryUse local) {
     if (local.segment().isReadOnly()) {
       throw new IllegalArgumentException(
@@ -381,7 +393,11 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   private void checkAllows(RemoteMemory remote, RmaRight right) {
     if (!remote.allows(right)) {
       throw new RemoteAccessException(
-          uri(), "the peer has not exposed the memory for " + right + " (see Rma.expose)", null);
+          uri(),
+          "the peer has not exposed the memory for "
+              + right
+              + ": it must pass this right to Rma.expose or Rma.allocate",
+          null);
     }
   }
 
@@ -467,8 +483,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     R word = remote(remote);
     checkAtomics();
     checkWritable(target);
-    Objects.checkFromIndexSize(localOffset, Long.BYTES, target.segment().byteSize());
-    Objects.checkFromIndexSize(remoteOffset, Long.BYTES, word.length());
+    checkRange("local", localOffset, Long.BYTES, target.segment().byteSize());
+    checkRange("remote", remoteOffset, Long.BYTES, word.length());
     checkAligned(
         (target.segment().address() + localOffset) % Long.BYTES == 0, "local", localOffset);
     checkAligned(word.isWord(remoteOffset), "remote", remoteOffset);
@@ -530,7 +546,10 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   public final void await(long id, Duration timeout) {
     checkId(id);
     if (!awaitDone(id, Deadlines.after(timeout))) {
-      throw new OperationTimeoutException(uri(), "timed out waiting for operation " + id, null);
+      throw new OperationTimeoutException(
+          uri(),
+          "timed out waiting for operation " + id + ", which continues; await it again",
+          null);
     }
     checkFailures(id);
   }

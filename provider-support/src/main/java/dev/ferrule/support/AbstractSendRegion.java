@@ -63,7 +63,7 @@ public abstract class AbstractSendRegion extends LentRegion implements SendRegio
     checkLent();
     if (sentLength < 0 || sentLength > length()) {
       throw new IllegalArgumentException(
-          "cannot send " + sentLength + " bytes of a region of " + length());
+          "cannot send " + sentLength + " bytes of a region of " + length() + " bytes");
     }
   }
 

@@ -289,7 +289,8 @@ public abstract class AbstractSender implements Sender {
    */
   protected final void checkLength(long length) {
     if (length < 0) {
-      throw new IllegalArgumentException("negative message length: " + length);
+      throw new IllegalArgumentException(
+          "invalid message length: " + length + " bytes; the minimum is 0");
     }
     if (length > maxMessage) {
       throw new MessageTooLongException(uri(), length, maxMessage);

@@ -76,9 +76,9 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   public static Readiness orThrow(@Nullable ReadinessDescriptor readiness, URI uri) {
     if (readiness == null) {
       throw new IllegalStateException(
-          "no readiness was requested at connection setup: set the option readiness=receive or"
-              + " readiness=all: "
-              + uri);
+          uri
+              + " has no readiness: the option readiness is off; set readiness=receive or"
+              + " readiness=all before connecting or listening");
     }
     return readiness;
   }
@@ -241,7 +241,8 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
 
   private void checkOpen() {
     if (closed) {
-      throw new ConnectionClosedException(uri, false, "it is closed, as is its readiness", null);
+      throw new ConnectionClosedException(
+          uri, false, "the readiness is closed with its connection or listener", null);
     }
   }
 

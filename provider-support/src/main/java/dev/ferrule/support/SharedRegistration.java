@@ -65,10 +65,11 @@ public final class SharedRegistration implements RegisteredMemory {
   void checkOpen(Lifecycle connection) {
     if (closed) {
       connection.checkOpen();
-      throw new IllegalStateException("the registration is closed");
+      throw new IllegalStateException("the registered memory is closed; register it again");
     }
     if (!segment.scope().isAlive()) {
-      throw new IllegalStateException("the memory was freed while it was registered");
+      throw new IllegalStateException(
+          "the memory was freed while it was registered; close the registration before its arena");
     }
   }
 

@@ -120,7 +120,7 @@ class SharedRegistrationTest {
   private void assertClosed(RegisteredMemory memory) {
     assertThatThrownBy(() -> new Peer("late").recent.use(memory))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("the registration is closed");
+        .hasMessage("the registered memory is closed; register it again");
   }
 
   @Test

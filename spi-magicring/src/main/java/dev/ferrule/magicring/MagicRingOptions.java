@@ -24,8 +24,8 @@ public final class MagicRingOptions {
           1L << 40,
           0,
           "the size of the ring that this side receives into, rounded up to whole pages, and to one"
-              + " message of maxMessage (two with mapping=plain); 0: space for 64 messages of"
-              + " maxMessage, but 256 KiB to 4 MiB, or for 4 of them, but up to 64 MiB");
+              + " message of maxMessage (two with mapping=plain); 0 is 64 times maxMessage, clamped"
+              + " to 256 KiB to 4 MiB, or 4 times, if that is more, at most 64 MiB");
 
   /** {@code window}. */
   public static final Option<Integer> WINDOW =

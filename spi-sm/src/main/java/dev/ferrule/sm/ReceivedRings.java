@@ -82,11 +82,11 @@ final class ReceivedRings {
     long now = known;
     if ((lanes & now) != now || Long.SIZE - Long.numberOfLeadingZeros(lanes) > own.lanes()) {
       throw new CorruptRingException(
-          "the sender's lanes are 0x"
+          "the sender's lanes 0x"
               + Long.toHexString(lanes)
-              + ", after 0x"
+              + " are invalid: they were 0x"
               + Long.toHexString(now)
-              + ", of "
+              + ", and the maximum is "
               + own.lanes());
     }
     RingConsumer[] more = Arrays.copyOf(rings, 1 + Long.bitCount(lanes));

@@ -225,7 +225,8 @@ final class SmConnectionRequest implements ConnectionRequest {
       FerruleException failure =
           refused(
               uri,
-              Acceptor.unusable(e) + "; its fifo must be a FIFO, of its user, with a reader",
+              Acceptor.unusable(e)
+                  + "; its file fifo must be a FIFO that its user owns and its process has opened to read",
               e);
       if (e.is(Errno.ENOENT, Errno.ENXIO) && !EndpointScan.isLive(handshake.client())) {
         throw e.is(Errno.ENOENT) // a closed endpoint has removed its files

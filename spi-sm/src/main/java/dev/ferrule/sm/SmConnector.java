@@ -55,7 +55,9 @@ final class SmConnector {
       return new SmConnector(uri, server, options, facilities).connect();
     } catch (InternalError e) { // a SIGBUS; not for a truncated file, as all files are sealed
       throw new ResourceExhaustedException(
-          uri, "there is no page for the connection's memory; free memory or huge pages", e);
+          uri,
+          "out of memory: no page is free for the connection's memory; free memory or huge pages",
+          e);
     } catch (PosixException e) {
       throw e.is(Errno.EACCES, Errno.EPERM) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {
@@ -76,7 +78,7 @@ final class SmConnector {
     if (owner != Posix.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint %s is owned by user id %s; %s"
+          "connection refused: the endpoint %s is owned by user id %s; %s"
               .formatted(server.directory(), owner, Access.FIX),
           null);
     }
@@ -85,7 +87,7 @@ final class SmConnector {
   private static ConnectionRefusedException anotherUsers(URI uri, Exception e) {
     return new ConnectionRefusedException(
         uri,
-        "the endpoint is owned by another user (permission denied: %s); %s"
+        "connection refused: the endpoint is owned by another user (permission denied: %s); %s"
             .formatted(e.getMessage(), Access.FIX),
         e);
   }
@@ -109,11 +111,14 @@ final class SmConnector {
     if (listeners.size() > 1) {
       throw new ConnectionRefusedException(
           uri,
-          "connection refused: %s listeners at %s (connect to one of them): "
-                  .formatted(listeners.size(), address.uri())
-              + listeners.stream()
-                  .map(one -> one.uri().toString())
-                  .collect(Collectors.joining(", ")),
+          listeners.stream()
+              .map(one -> one.uri().toString())
+              .collect(
+                  Collectors.joining(
+                      ", ",
+                      "connection refused: the directory has %s listeners (connect to one of them: "
+                          .formatted(listeners.size()),
+                      ")")),
           null);
     }
     return listeners.get(0);

@@ -81,7 +81,7 @@ final class SmExposures {
     if (place == AllocatableMemory.NONE) {
       throw new ResourceExhaustedException(
           connection.uri(),
-          ("no room for %s bytes in the %s that this side can allocate for this connection; close"
+          ("no room for %s bytes in the %s bytes that this side can allocate for this connection; close"
                   + " other allocated memory, or raise the option %s")
               .formatted(size, allocatable.size(), SmOptions.ALLOCATABLE.name()),
           null);

@@ -66,8 +66,8 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       if (endpoint == null) {
         throw new AddressInUseException(
             uri,
-            "a live process owns the endpoint; close its listener and connections, or use another"
-                + " number",
+            "address in use: a live process owns the endpoint; close its listener and connections,"
+                + " or use another number",
             null);
       }
       try {

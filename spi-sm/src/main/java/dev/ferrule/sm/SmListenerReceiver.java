@@ -184,7 +184,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   private String ofHeldRegions() {
     return Arrays.stream(connections).anyMatch(each -> each.ownReceiver().holdsAll())
-        ? ", except of a connection all of whose regions the program holds: free some"
+        ? "; this program holds all regions of a connection, which can receive no more: free some"
         : "";
   }
 
@@ -237,7 +237,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   public int poll(MessageHandler handler, int limit) {
     checkNotEnded();
     if (limit < 1) {
-      throw new IllegalArgumentException("a limit of " + limit + " messages");
+      throw new IllegalArgumentException("invalid limit: " + limit + " messages; the minimum is 1");
     }
     check();
     polled = 0;

@@ -238,7 +238,7 @@ final class SmReceiver implements Receiver {
   public int poll(MessageHandler handler, int limit) {
     if (limit < 1) {
       connection.checkNotReleased();
-      throw new IllegalArgumentException("a limit of " + limit + " messages");
+      throw new IllegalArgumentException("invalid limit: " + limit + " messages; the minimum is 1");
     }
     claim();
     checkNotPolling();

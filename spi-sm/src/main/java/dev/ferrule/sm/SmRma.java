@@ -122,11 +122,11 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       connection.checkOpen(); // the end of the connection is the more useful reason
       throw new FerruleException(
           uri(),
-          "option rma="
+          "remote memory access is not possible: option rma="
               + choice.name().toLowerCase(Locale.ROOT)
-              + " is not possible here ("
+              + " does not work here ("
               + String.join("; ", ways.failures())
-              + "); leave it out to select a method that is",
+              + "); use rma=auto, which selects a method that works",
           null);
     }
   }
@@ -410,8 +410,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       case RmaLayout.DENIED ->
           failed(
               id,
-              "the peer does not expose that part of the memory, or not with that right; or the"
-                  + " word is not aligned there");
+              "the peer refused the access: it does not expose that part of the memory, or not with"
+                  + " that right, or the word is not aligned in its memory");
       case RmaLayout.FAULT -> failed(id, NOT_MAPPED);
       default -> throw new CorruptRingException("invalid fragment status " + status);
     }

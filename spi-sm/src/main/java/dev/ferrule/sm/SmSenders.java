@@ -118,10 +118,10 @@ final class SmSenders extends AbstractSenders<SmSender> {
       if (lane >= peer.lanes()) {
         throw new ResourceExhaustedException(
             connection.uri(),
-            "the peer permits "
+            "the limit of "
                 + peer.lanes()
-                + " senders beside the first, and all are open: close one, or raise the peer's"
-                + " option lanes",
+                + " senders beside the first is reached: close one, or raise the peer's option"
+                + " lanes",
             null);
       }
       if (owned.compareAndSet(now, now | 1L << lane)) {

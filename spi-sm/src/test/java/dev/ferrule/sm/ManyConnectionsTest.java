@@ -270,7 +270,7 @@ class ManyConnectionsTest {
       send(star.clients.get(0), 16);
       assertThatThrownBy(() -> star.receiver().receive(SHORT))
           .isInstanceOf(OperationTimeoutException.class)
-          .hasMessageContaining("whose regions the program holds");
+          .hasMessageContaining("this program holds all regions of a connection");
       send(star.clients.get(1), 99);
       try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
         assertThat(number(message)).isEqualTo(99);

@@ -241,7 +241,7 @@ class NewSenderTest {
     ring.set(ValueLayout.JAVA_LONG, RingLayout.SENDER_LANES, lanes);
     assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
         .isInstanceOf(ProtocolException.class)
-        .hasMessageContaining("lanes are 0x" + Long.toHexString(lanes));
+        .hasMessageContaining("lanes 0x" + Long.toHexString(lanes));
   }
 
   @Test
@@ -253,7 +253,7 @@ class NewSenderTest {
     ring.set(ValueLayout.JAVA_LONG, RingLayout.SENDER_LANES, 0L);
     assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
         .isInstanceOf(ProtocolException.class)
-        .hasMessageContaining("lanes are 0x0, after 0x1");
+        .hasMessageContaining("lanes 0x0 are invalid: they were 0x1");
   }
 
   @Test

@@ -353,8 +353,8 @@ class SilentClientsTest {
           client.connect(1);
           assertThatThrownBy(listener.nextRequest()::accept)
               .isInstanceOf(ProtocolException.class)
-              .hasMessageContaining("its fifo must be a FIFO, of its user, with a reader");
-          assertRefused(client, 1, "its fifo must be a FIFO, of its user, with a reader");
+              .hasMessageContaining("its file fifo must be a FIFO that its user owns");
+          assertRefused(client, 1, "its file fifo must be a FIFO that its user owns");
         }
       }
       assertAccepts(listener, 1);

@@ -65,7 +65,7 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() {
     if (rdma && json || !rdma && report != null) {
       throw new ParameterException(
-          spec.commandLine(), "--out applies to --rdma only, and --json not to --rdma");
+          spec.commandLine(), "--out needs --rdma, and --json is not supported with --rdma");
     }
     if (rdma) {
       return diagnoseRdma();

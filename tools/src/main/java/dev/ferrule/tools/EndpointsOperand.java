@@ -49,16 +49,18 @@ final class EndpointsOperand {
             .findFirst()
             .orElseThrow(() ->
                 new ToolException(
-                    ExitCode.NO_PROVIDER, "no provider for '" + address.getScheme() + "'"));
+                    ExitCode.NO_PROVIDER,
+                    "no provider for '"
+                        + address.getScheme()
+                        + "'; 'ferrule providers' lists them"));
     EndpointRegistry registry =
         provider
             .endpointRegistry()
             .orElseThrow(() ->
                 new ToolException(
                     ExitCode.USAGE,
-                    "endpoints of "
-                        + provider.scheme()
-                        + " end with their process: there are none to list or remove"));
+                    provider.scheme()
+                        + " has no endpoints to list or remove: they end with their process"));
     try {
       return action.on(registry, address);
     } catch (NoSuchFileException e) { // as after the last process has ended

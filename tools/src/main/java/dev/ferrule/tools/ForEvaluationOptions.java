@@ -42,7 +42,9 @@ final class ForEvaluationOptions {
     if (address.getAddress().isAnyLocalAddress()) {
       throw new ToolException(
           ExitCode.USAGE,
-          "--for-evaluation " + control + ": the servers need an address of an RDMA device here");
+          "--for-evaluation "
+              + control
+              + ": not the address of one RDMA device; write an address that 'ferrule doctor' shows");
     }
     ServiceLoader.load(EvaluationServer.class)
         .findFirst()

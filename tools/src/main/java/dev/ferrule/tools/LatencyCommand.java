@@ -93,8 +93,8 @@ final class LatencyCommand implements Callable<Integer> {
     if (ofBandwidth != 1) {
       throw new ParameterException(
           spec.commandLine(),
-          "latency is measured on one connection by one thread; 'ferrule bandwidth' measures"
-              + " several");
+          "latency is measured on one connection by one thread; use 'ferrule bandwidth' to"
+              + " measure several");
     }
     List<Integer> chosen = sizes != null ? sizes : calls ? DEFAULT_CALL_SIZES : DEFAULT_SIZES;
     measure.measure(

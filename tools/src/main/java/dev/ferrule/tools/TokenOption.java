@@ -41,7 +41,7 @@ public final class TokenOption {
     if (text == null) {
       throw new ToolException(
           ExitCode.USAGE,
-          "no token; set the same on both hosts by --token or the variable " + VARIABLE);
+          "no token; set the same token on both hosts by --token or the variable " + VARIABLE);
     }
     return text;
   }
@@ -63,7 +63,12 @@ public final class TokenOption {
     InetSocketAddress address =
         new InetSocketAddress(matcher.group(1), Integer.parseInt(matcher.group(2)));
     if (address.isUnresolved()) {
-      throw new ToolException(ExitCode.USAGE, option + ": there is no host " + matcher.group(1));
+      throw new ToolException(
+          ExitCode.USAGE,
+          option
+              + ": unknown host "
+              + matcher.group(1)
+              + "; check the name, or write its IP address");
     }
     return address;
   }

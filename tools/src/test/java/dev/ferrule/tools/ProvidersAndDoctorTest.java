@@ -136,7 +136,7 @@ class ProvidersAndDoctorTest {
 
   @Test
   void theOptionsOfTheReportOnRdmaAreRefusedWithoutIt() {
-    assertThat(Run.of("doctor", "--out", "file").err()).contains("--out applies to --rdma only");
+    assertThat(Run.of("doctor", "--out", "file").err()).contains("--out needs --rdma");
     assertThat(Run.of("doctor", "--rdma", "--json").exitCode()).isEqualTo(ExitCode.USAGE);
   }
 

@@ -60,7 +60,8 @@ public final class CompletionQueue implements AutoCloseable {
    * Polls for completions. Does not wait or allocate.
    *
    * @param limit the maximum number of completions, 1 to {@link #BATCH}
-   * @return the number of completions; below 0 if the device is gone
+   * @return the number of completions; below 0 on failure, such as a removed device: a number
+   *     without meaning, since drivers return different ones
    */
   public int poll(int limit) {
     try {
@@ -74,7 +75,7 @@ public final class CompletionQueue implements AutoCloseable {
    * Requests one event on the queue's channel at the next completion. Completions that are already
    * in the queue cause no event, so poll the queue once more after this call.
    *
-   * @return 0 on success; otherwise errno or -errno, depending on the driver
+   * @return 0; or -errno
    */
   public int requestNotification() {
     return context.calls().reqNotifyCq(context.reqNotifyCq(), address, 0);

@@ -11,16 +11,17 @@ public enum CompletionStatus {
   LOCAL_QUEUE_PAIR_OPERATION_ERROR("the queue pair cannot execute the request"),
   /** End-to-end contexts are not used. */
   LOCAL_EEC_OPERATION_ERROR("end-to-end context error"),
-  /** The memory is not registered, or lacks the access right. */
-  LOCAL_PROTECTION_ERROR("the memory is not registered, or without the access right"),
+  /** Local memory of the request is not registered, or lacks the access right. */
+  LOCAL_PROTECTION_ERROR("local memory is not registered, or lacks the access right"),
   /** The queue pair entered the error state before this request completed. */
   FLUSHED("the queue pair is in the error state and the request was flushed"),
   /** A memory window could not be bound. */
   MEMORY_WINDOW_BIND_ERROR("a memory window could not be bound"),
   /** The peer's response is invalid. */
   BAD_RESPONSE_ERROR("the peer's device sent an invalid response"),
-  /** Immediate data was received into memory that is not writable. */
-  LOCAL_ACCESS_ERROR("local memory lacks the access right"),
+  /** Local memory lacks the access right for an RDMA WRITE with immediate data of the peer. */
+  LOCAL_ACCESS_ERROR(
+      "local memory lacks the access right for the peer's WRITE with immediate data"),
   /** The peer's device rejected the request as invalid. */
   REMOTE_INVALID_REQUEST_ERROR("the peer's device rejected the request as invalid"),
   /** The peer's memory lacks the access right. */

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
  * @param vendorPartId the vendor's part id
  * @param maxMemoryRegionSize bytes of a memory region; Long.MAX_VALUE without limit
  * @param maxQueuePairs queue pairs
- * @param maxWorkRequests work requests in a send or receive queue
- * @param maxScatterGatherEntries scatter/gather entries of a work request
+ * @param maxWorkRequests work requests in a send or receive queue ({@code max_qp_wr})
+ * @param maxScatterGatherEntries scatter/gather entries of a work request ({@code max_sge})
  * @param maxCompletionQueues completion queues
  * @param maxCompletions entries of a completion queue
  * @param maxMemoryRegions memory regions
@@ -21,8 +21,9 @@ import java.lang.foreign.MemorySegment;
  * @param maxSharedReceives work requests in a shared receive queue
  * @param atomics the scope in which the device's atomic operations are atomic
  * @param maxReadsAsTarget outstanding RDMA READs and atomic operations of the peer per queue pair
+ *     ({@code max_qp_rd_atom})
  * @param maxReadsAsInitiator outstanding RDMA READs and atomic operations of this side per queue
- *     pair
+ *     pair ({@code max_qp_init_rd_atom})
  * @param ports physical ports, numbered from 1
  */
 public record DeviceAttributes(

@@ -46,7 +46,8 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Returns the initial attributes of a queue pair.
+   * Returns the initial attributes of a queue pair of type RC, with {@code sq_sig_all} 0: only
+   * requests with {@link SendChain#SIGNALED} complete with a completion.
    *
    * @param arena owns the result
    * @param sizes the minimum sizes
@@ -108,12 +109,13 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Posts send requests, with one doorbell. Does not wait or allocate.
+   * Posts send requests, with one doorbell. Does not wait or allocate. In the error state posting
+   * succeeds, and each request completes with {@link CompletionStatus#FLUSHED}.
    *
    * @param chain the chain of the requests
    * @param first the index of the first request
    * @param count the number of requests, at least 1
-   * @return 0; below 0 if a request was not posted, such as -ENOMEM for a full queue: {@link
+   * @return 0; -errno if a request was not posted, such as -ENOMEM for a full queue: {@link
    *     SendChain#failedIndex} returns the first such request
    */
   public int post(SendChain chain, int first, int count) {

@@ -9,8 +9,9 @@ import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
  * {@snippet lang=java :
  * ReceiveChain chain = new ReceiveChain(1);
  * chain.set(0, 7, region.segment().address(), 4096, region.localKey());
- * if (queuePair.post(chain, 0, 1) < 0) {
- *   System.out.println("the queue is full, or in error");
+ * int result = queuePair.post(chain, 0, 1);
+ * if (result < 0) {
+ *   System.out.println("not posted, errno " + -result); // ENOMEM: the queue is full
  * }
  * }
  *

@@ -14,7 +14,7 @@ public sealed interface ReceiveWorkQueue permits QueuePair, SharedReceiveQueue {
    * @param chain the chain of the requests
    * @param first the index of the first request
    * @param count the number of requests, at least 1
-   * @return 0; below 0 if a request was not posted, such as -ENOMEM for a full queue: {@link
+   * @return 0; -errno if a request was not posted, such as -ENOMEM for a full queue: {@link
    *     ReceiveChain#failedIndex} returns the first such request
    */
   int post(ReceiveChain chain, int first, int count);

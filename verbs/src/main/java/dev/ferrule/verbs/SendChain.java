@@ -11,8 +11,9 @@ import dev.ferrule.verbs.libibverbs.ibv_send_wr;
  * {@snippet lang=java :
  * SendChain chain = new SendChain(1);
  * chain.set(0, SendOperation.SEND, 7, region.segment().address(), 64, region.localKey(), SendChain.SIGNALED);
- * if (queuePair.post(chain, 0, 1) < 0) {
- *   System.out.println("the queue is full, or in error");
+ * int result = queuePair.post(chain, 0, 1);
+ * if (result < 0) {
+ *   System.out.println("not posted, errno " + -result); // ENOMEM: the queue is full
  * }
  * }
  *
@@ -23,7 +24,7 @@ public final class SendChain extends WorkRequestChain {
   /** The request waits for earlier RDMA READs and atomic operations. */
   public static final int FENCE = 1;
 
-  /** The request generates a completion. */
+  /** The request generates a completion when it succeeds. A failed request always does. */
   public static final int SIGNALED = 2;
 
   /** The peer's receive causes an event even if only solicited events are requested. */

@@ -165,9 +165,11 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Creates a completion queue.
+   * Creates a completion queue, with completion vector 0. If it overflows, its queue pairs fail; so
+   * it needs an entry for each request that may complete before the program polls: the signaled and
+   * failed sends, and the receives, of all its queue pairs.
    *
-   * @param entries the minimum number of completions, at least 1
+   * @param entries the minimum number of completions ({@code cqe}), at least 1
    * @param channel the channel of its events, after {@link CompletionQueue#requestNotification a
    *     request}; or null
    * @param key the key that its events carry

@@ -74,10 +74,13 @@ class EveryFailureTest {
         failure("rdma_set_option(reuseaddr)", device -> id(device).bind(ADDRESS)),
         failure("rdma_listen", device -> id(device).listen(1)),
         failure(
-            "rdma_resolve_addr(/10.0.0.1:18515)", device -> id(device).resolveAddress(ADDRESS, 1)),
+            "rdma_resolve_addr(10.0.0.1:18515)", device -> id(device).resolveAddress(ADDRESS, 1)),
         failure("rdma_resolve_route", device -> id(device).resolveRoute(1)),
         failure(
-            "rdma_create_qp(" + sizes + ")",
+            "rdma_create_qp("
+                + "%s sends, %s receives, %s bytes inline, %s pieces"
+                    .formatted(sizes.sends(), sizes.receives(), sizes.inline(), sizes.pieces())
+                + ")",
             device ->
                 id(device)
                     .createQueuePair(

@@ -43,7 +43,7 @@ class NamespacesTest extends ContainerTest {
     client.ask("connect " + ADDRESS + "?rma=cma");
     server.answer();
     assertThat(client.failureOf("path 2"))
-        .contains("rma=cma is not possible here", "PID namespace", "--pid=container:");
+        .contains("option rma=cma does not work here", "PID namespace", "--pid=container:");
     client.ask("close 2");
     server.ask("close 2");
 
@@ -79,8 +79,8 @@ class NamespacesTest extends ContainerTest {
     client.ask("connect " + ADDRESS + "?rma=cma");
     server.answer();
     assertThat(client.failureOf("path 2"))
-        .contains("rma=cma is not possible here", "process_vm_readv: Operation not permitted")
-        .contains("SYS_PTRACE", "leave it out");
+        .contains("option rma=cma does not work here", "process_vm_readv: Operation not permitted")
+        .contains("SYS_PTRACE", "use rma=auto");
     exchangeMessages(server, client, 2);
   }
 }

@@ -40,11 +40,13 @@ final class VerbsExample {
     }
 
     void awaitCompletion() {
-      while (VerbsException.check("ibv_poll_cq", "", queue.poll(1)) == 0) {
+      int count = queue.poll(1);
+      while (count == 0) {
         Thread.onSpinWait();
+        count = queue.poll(1);
       }
-      if (!queue.isSuccess(0)) {
-        throw new IllegalStateException(queue.status(0).text());
+      if (count < 0 || !queue.isSuccess(0)) {
+        throw new IllegalStateException(count < 0 ? "ibv_poll_cq" : queue.status(0).text());
       }
     }
 

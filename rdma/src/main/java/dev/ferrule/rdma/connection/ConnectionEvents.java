@@ -169,7 +169,10 @@ final class ConnectionEvents implements QueueCallbacks {
         if (connection.channel().isGoodbyeSaid()) {
           life.closedByPeer();
         } else {
-          life.lost(text);
+          life.lost(
+              "the device ended the connection without a reported cause (the peer's process may have"
+                  + " ended): "
+                  + text);
         }
       }
       default -> {

@@ -42,7 +42,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   /**
    * The reason sent to a client without a valid hello. It fits into every protocol's private data.
    */
-  static final String STRANGER = "connection refused: the client does not speak this protocol";
+  static final String STRANGER = "the client does not speak this protocol";
 
   /** The state of the request. */
   private enum State {

@@ -52,7 +52,7 @@ final class RdmaConnector {
     RdmaAddress address = RdmaAddress.parse(uri);
     if (address.port() == 0) {
       throw new InvalidAddressException(
-          uri, "the port is missing: no listener has port 0; write the listener's port", null);
+          uri, "invalid port 0: no listener has it; write the listener's port", null);
     }
     InetSocketAddress peer = address.resolve();
     try {
@@ -182,7 +182,9 @@ final class RdmaConnector {
               null);
       case DISCONNECTED ->
           new ConnectionRefusedException(
-              uri, "connection refused: the listener closed the connection at once", null);
+              uri,
+              "connection refused: the listener closed the connection at once; try again",
+              null);
       default ->
           new ConnectionRefusedException(
               uri, "connection refused: " + event.type() + ", status " + event.status(), null);

@@ -64,9 +64,9 @@ public final class RdmaOptions {
           1L << 30,
           0,
           "size of the send memory, which limits the longest message that this side can send; 0 is"
-              + " room for 64 of the longest messages that the peer accepts, clamped to 256 KiB to"
-              + " 4 MiB, or for 4 of them, at most 64 MiB; at a listener at most 4 MiB, or as for"
-              + " its own maxMessage");
+              + " 64 times the peer's maxMessage, clamped to 256 KiB to 4 MiB, or 4 times, if that is"
+              + " more, at most 64 MiB; at a listener the peer's maxMessage counts up to 1 MiB, or up"
+              + " to its own");
 
   /** {@code pollBatch}. */
   public static final Option<Integer> POLL_BATCH =
@@ -115,8 +115,8 @@ public final class RdmaOptions {
           31,
           0,
           "how long the device waits for an acknowledgment before it retransmits a message: 4.096"
-              + " µs times two to the power of this; 0 is 14 (67 ms), or 18 (1.07 s) with"
-              + " hello=off, where it has to exceed the RNR timer of the peer");
+              + " µs times two to the power of this; 0 is 14 (67 ms), and with hello=off 18 (1.07"
+              + " s): the timeout must exceed the peer's RNR timer, 655 ms by default of librdmacm");
 
   /** {@code retries}. */
   public static final Option<Integer> RETRIES =

@@ -145,7 +145,8 @@ final class RdmaReceiver implements Receiver, EventCondition {
     ReceiveRegion region = receiveUntil(Deadlines.after(timeout));
     if (region == null) {
       ReadinessDescriptor.foundNothing(readiness);
-      throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
+      throw new OperationTimeoutException(
+          owner.uri(), "receive timed out: no message arrived", null);
     }
     return region;
   }
@@ -223,7 +224,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   public int poll(MessageHandler handler, int limit) {
     if (limit < 1) {
       owner.checkUsable();
-      throw new IllegalArgumentException("the limit is " + limit + ", but must be at least 1");
+      throw new IllegalArgumentException("invalid limit: " + limit + " messages; the minimum is 1");
     }
     checkMine();
     checkNotPolling();

@@ -312,7 +312,9 @@ final class RdmaSender extends AbstractSender {
   public void await(long id, Duration timeout) {
     if (!await(id, Deadlines.after(timeout))) {
       throw new OperationTimeoutException(
-          connection.uri(), "timed out waiting for the acknowledgement of message " + id, null);
+          connection.uri(),
+          "timed out waiting for message " + id + ": the peer's device has not acknowledged it",
+          null);
     }
   }
 

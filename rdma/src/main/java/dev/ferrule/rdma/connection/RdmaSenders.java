@@ -103,7 +103,7 @@ final class RdmaSenders extends AbstractSenders<RdmaSender> {
     if (now.length > MAX_FURTHER) {
       throw new ResourceExhaustedException(
           connection.uri(),
-          MAX_FURTHER + " senders beside the first are open, which is the limit: close one",
+          "the limit of " + MAX_FURTHER + " senders beside the first is reached: close one",
           null);
     }
     opened++;

@@ -34,8 +34,7 @@ final class Rejections {
     }
     Optional<Hello> decoded = protocol.hello().decode(event.privateData());
     if (decoded.isEmpty()) {
-      return new ConnectionRefusedException(
-          uri, withoutAnswer(protocol, hasHandshake, event.privateData()), null);
+      return refused(uri, withoutAnswer(protocol, hasHandshake, event.privateData()));
     }
     Hello hello = decoded.get();
     if (hello.version() != protocol.hello().version()) {
@@ -46,7 +45,7 @@ final class Rejections {
       case REJECT -> new ConnectionRejectedException(uri, hello.payload());
       case NO_ROOM ->
           new ResourceExhaustedException(uri, "the listener lacks a resource: " + text, null);
-      default -> new ConnectionRefusedException(uri, text, null);
+      default -> refused(uri, text);
     };
   }
 
@@ -59,6 +58,10 @@ final class Rejections {
             + protocol.hello().version()
             + ": use the same release on both sides",
         null);
+  }
+
+  private static ConnectionRefusedException refused(URI uri, String reason) {
+    return new ConnectionRefusedException(uri, "connection refused: " + reason, null);
   }
 
   /**
@@ -75,7 +78,7 @@ final class Rejections {
   private static String withoutAnswer(RdmaProtocol protocol, boolean hasHandshake, byte[] data) {
     Optional<String> other = HelloFormat.schemeOf(data);
     if (other.isPresent()) {
-      return "connection refused: the listener speaks "
+      return "the listener speaks "
           + other.get()
           + ", not "
           + protocol.scheme()
@@ -86,11 +89,11 @@ final class Rejections {
     for (byte each : data) {
       if (each != 0) {
         return hasHandshake
-            ? "connection refused: the listener is not Ferrule"
-            : "connection refused: the listener has rejected the client";
+            ? "the listener is not Ferrule"
+            : "the listener has rejected the client";
       }
     }
-    return "connection refused: the listener was closed, or its process ended, before it answered;"
+    return "the listener was closed, or its process ended, before it answered;"
         + " or it is not Ferrule and has rejected the client";
   }
 
@@ -98,7 +101,7 @@ final class Rejections {
     String text = reason(reason) + " (reject reason " + reason + ")";
     return switch (reason) {
       case 1, 2, 3 -> new ResourceExhaustedException(uri, text, null);
-      default -> new ConnectionRefusedException(uri, text, null);
+      default -> refused(uri, text);
     };
   }
 
@@ -108,7 +111,7 @@ final class Rejections {
       case 3 -> "the listener's host is out of resources for another connection";
       case 4 -> "the connection timed out at the listener's host: try again";
       case 6, 7, 30 -> "the connection is unknown to the listener's host: try again";
-      case 8 -> "connection refused: no listener at that port (start one, or check the port)";
+      case 8 -> "no listener at that port (start one, or check the port)";
       case 5, 9 ->
           "the listener's host does not support this kind of connection (reliable, connected)";
       case 10 ->

@@ -43,7 +43,12 @@ public record RdmaAddress(String scheme, String host, int port) {
     }
     if (uri.getPort() < 0 || uri.getPort() > 0xffff) {
       throw new InvalidAddressException(
-          uri, "the port (0 to 65535) is missing: write " + scheme + "://HOST:PORT", null);
+          uri,
+          (uri.getPort() < 0 ? "the port is missing" : "invalid port " + uri.getPort())
+              + ": write "
+              + scheme
+              + "://HOST:PORT with a port from 0 to 65535",
+          null);
     }
     if (uri.getUserInfo() != null || !uri.getPath().isEmpty() && !uri.getPath().equals("/")) {
       throw new InvalidAddressException(

@@ -46,7 +46,7 @@ final class EventRequest {
         result = completions.requestNotification();
         pending = result == 0;
       }
-      return Math.abs(result); // drivers return errno or -errno
+      return -result;
     } finally {
       lock.unlock();
     }

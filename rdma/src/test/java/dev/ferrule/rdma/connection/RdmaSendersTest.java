@@ -353,7 +353,7 @@ class RdmaSendersTest {
     }
     assertThatThrownBy(connection::newSender)
         .isInstanceOf(ResourceExhaustedException.class)
-        .hasMessageContaining("63 senders beside the first");
+        .hasMessageContaining("the limit of 63 senders beside the first");
     senders.getFirst().close();
     senders.getFirst().close();
     assertThat(connection.newSender().tryClaim(1)).isNotNull();

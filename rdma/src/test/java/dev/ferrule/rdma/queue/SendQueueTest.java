@@ -582,13 +582,6 @@ class SendQueueTest {
   }
 
   @Test
-  void aRequestThatFailsWithAPositiveErrnoIsReportedToo() {
-    device.notificationErrno = -Errno.ENOMEM; // as the kernel's drivers return it
-    queue.arm();
-    assertThat(callbacks.told).containsExactly("ibv_req_notify_cq " + Errno.ENOMEM);
-  }
-
-  @Test
   void aProbeOfAnIdleConnectionIsAnEmptyWrite() {
     queue.probe();
     Send probe = device.lastSend();

@@ -83,7 +83,10 @@ public final class RingMessages extends MessageQueue {
     this.tail = new RingCursor(size, mapping);
     if (longest < 0 || longest > mapping.longest(size)) {
       throw new IllegalArgumentException(
-          longest + " bytes exceed the maximum message of the ring, " + mapping.longest(size));
+          "invalid maximum message: "
+              + longest
+              + " bytes; the ring's maximum is "
+              + mapping.longest(size));
     }
     this.size = size;
     this.window = window;

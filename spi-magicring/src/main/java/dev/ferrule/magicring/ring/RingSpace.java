@@ -251,7 +251,7 @@ public final class RingSpace {
   public @Nullable String takeWants(int taken) {
     int known = wantsTaken;
     if (taken != known && (taken != known + 1 || known == wantsSent)) {
-      return "the peer confirmed %s wants, but %s were sent"
+      return "the peer confirmed %s requests for space, but %s were sent"
           .formatted(Integer.toUnsignedString(taken), Integer.toUnsignedString(wantsSent));
     }
     wantsTaken = taken;

@@ -74,7 +74,8 @@ public record RingOffer(
    */
   public static int checkWindow(int window) {
     if (window < 1 || window > MAX_WINDOW) {
-      throw new IllegalArgumentException("invalid window: " + window + " messages");
+      throw new IllegalArgumentException(
+          "invalid window: " + window + " messages; it must be from 1 to " + MAX_WINDOW);
     }
     return window;
   }

@@ -30,8 +30,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Receive buffers shared by several connections. */
 class SharedReceivesTest {
@@ -198,6 +201,20 @@ class SharedReceivesTest {
       }
       assertThat(given).isLessThanOrEqualTo(count).isGreaterThan(count - 5);
     }
+  }
+
+  /** The figures of docs/rdma.md. */
+  @ParameterizedTest
+  @CsvSource({"64, 8, 2", "256, 23, 17", "1024, 49, 42", "4096, 134, 128"})
+  void theNumberOfReceivesLimitsThatOfConnections(int receives, int connections, int withEight) {
+    use(receives);
+    List<Integer> firsts =
+        Stream.generate(shared::admit)
+            .takeWhile(Objects::nonNull)
+            .map(SharedReceives.Share::first)
+            .toList();
+    assertThat(firsts).hasSize(connections);
+    assertThat(firsts.stream().filter(first -> first >= 8)).hasSize(withEight);
   }
 
   @Test

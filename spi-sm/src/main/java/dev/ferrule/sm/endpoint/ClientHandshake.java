@@ -155,7 +155,7 @@ public final class ClientHandshake implements AutoCloseable {
     return EndpointScan.owner(server)
         .filter(owner -> owner != Posix.geteuid())
         .map(owner ->
-            " It runs as user id %s, which must be in the group of %s to open it"
+            "; it runs as user id %s, which must be in the group of %s to open it"
                 .formatted(owner, endpoint.address().directory()))
         .orElse("");
   }
@@ -176,7 +176,8 @@ public final class ClientHandshake implements AutoCloseable {
     if (result == -Errno.EACCES || result == -Errno.EPERM) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint %s is owned by another user; %s".formatted(server.directory(), Access.FIX),
+          "connection refused: the endpoint %s is owned by another user; %s"
+              .formatted(server.directory(), Access.FIX),
           null);
     }
     // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram

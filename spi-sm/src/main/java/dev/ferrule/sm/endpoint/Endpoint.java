@@ -185,7 +185,11 @@ public final class Endpoint {
       }
     }
     throw new IOException(
-        "all " + HandshakeMessage.MAX_ID + " connections of " + address().uri() + " are in use");
+        "the limit of "
+            + HandshakeMessage.MAX_ID
+            + " connections of "
+            + address().uri()
+            + " is reached; close some");
   }
 
   private Path directoryOf(int connection) {

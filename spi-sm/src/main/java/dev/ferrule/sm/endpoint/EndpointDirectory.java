@@ -114,7 +114,8 @@ final class EndpointDirectory {
       }
     }
     throw new IOException(
-        "all %s endpoints of process %s in %s are in use"
+        ("the limit of %s endpoints of process %s in %s is reached; close some, or use another"
+                + " directory")
             .formatted(MAX_NUMBER, pid, address.base()));
   }
 

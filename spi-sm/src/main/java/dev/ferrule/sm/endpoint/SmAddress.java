@@ -74,7 +74,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     if (authority != null && !authority.isEmpty()) {
       throw new InvalidAddressException(
           uri,
-          "'%s' is in the place of a host; sm has none, so write three slashes: sm:///%1$s%s"
+          "an address of sm has no host, but this one has '%s'; write three slashes: sm:///%1$s%s"
               .formatted(authority, uri.getPath()),
           null);
     }
@@ -84,7 +84,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
           uri, "the path must be absolute; write sm:///DIRECTORY, such as sm:///tmp/app", null);
     }
     if (path.indexOf('\0') >= 0) {
-      throw new InvalidAddressException(uri, "the path contains a zero byte", null);
+      throw new InvalidAddressException(uri, "the path contains a zero byte; remove %00", null);
     }
     try {
       Path normal = Path.of(path).normalize();

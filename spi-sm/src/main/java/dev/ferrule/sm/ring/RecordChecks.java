@@ -15,13 +15,13 @@ final class RecordChecks {
   static CorruptRingException invalidInline(
       long offset, long length, long inlineMax, long capacity) {
     return new CorruptRingException(
-        "an inline message of "
+        "invalid inline message of "
             + length
-            + " bytes at "
+            + " bytes at offset "
             + offset
             + " of "
             + capacity
-            + ", where the maximum is "
+            + " bytes; the maximum is "
             + inlineMax);
   }
 
@@ -29,25 +29,31 @@ final class RecordChecks {
   static void checkPadding(long offset, long size, long skipped, long capacity) {
     if (size < HEADER || size % HEADER != 0 || size > capacity - offset) {
       throw new CorruptRingException(
-          "padding of " + size + " bytes at " + offset + " of " + capacity);
+          "invalid padding of "
+              + size
+              + " bytes at offset "
+              + offset
+              + " of "
+              + capacity
+              + " bytes");
     }
     if (skipped + size > capacity) {
-      throw new CorruptRingException("only padding in " + capacity + " bytes");
+      throw new CorruptRingException("the whole ring of " + capacity + " bytes is padding");
     }
   }
 
   static void checkLines(int line, int length, RingLayout layout) {
     if (length < 0 || length > layout.maxMessage()) {
       throw new CorruptRingException(
-          "a message of "
+          "invalid message of "
               + (length & 0xffffffffL)
-              + " bytes, where the maximum is "
+              + " bytes; the maximum is "
               + layout.maxMessage());
     }
     int count = Math.max(1, RingLayout.linesFor(length));
     if (line < 0 || line > layout.lines() - count) {
       throw new CorruptRingException(
-          "a message of " + length + " bytes at line " + line + " of " + layout.lines());
+          "invalid message of " + length + " bytes at line " + line + " of " + layout.lines());
     }
   }
 }

@@ -170,19 +170,20 @@ class RecordWriter {
     long published = published();
     if (now < consumed || now > published || now % HEADER != 0) {
       throw new CorruptRingException(
-          "the receiver's consumed count is "
+          "the receiver's consumed count "
               + now
-              + ", after "
+              + " is invalid: it was "
               + consumed
-              + ", with "
+              + ", and "
               + published
-              + " bytes published");
+              + " bytes are published");
     }
     consumed = now;
     // the receiver stores the held record before the consumed count that includes it
     long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
     if (!HeldRecord.isValid(word, layout)) {
-      throw new CorruptRingException("the receiver's held record is 0x" + Long.toHexString(word));
+      throw new CorruptRingException(
+          "the receiver's held record 0x" + Long.toHexString(word) + " is invalid");
     }
     held = word;
   }

@@ -66,7 +66,7 @@ class HostilePeerTest {
         ValueLayout.JAVA_LONG, LAYOUT.recordsOffset() + last, RecordHeader.padding(1024));
     rings.ring.set(
         ValueLayout.JAVA_LONG, LAYOUT.recordsOffset() + last + 1024, RecordHeader.inline(1017));
-    assertCorrupt("1017 bytes at 15360 of 16384");
+    assertCorrupt("1017 bytes at offset 15360 of 16384 bytes");
     assertThatThrownBy(() -> rings.consumer.pollInline((buffer, offset, length) -> {}, 1))
         .isInstanceOf(CorruptRingException.class);
     rings.ring.set(
@@ -95,7 +95,7 @@ class HostilePeerTest {
   @Test
   void shouldNotSkipPaddingForever() {
     header(RecordHeader.padding(LAYOUT.capacity()));
-    assertCorrupt("only padding");
+    assertCorrupt("the whole ring of ");
   }
 
   @Test

@@ -171,7 +171,7 @@ final class BareRing implements AutoCloseable {
       awaitRecord(record, header(received, size), 0, LOOKS_BEFORE_CHECK);
       if (!hasNumber(record + HEADER_BYTES, payload, sent - 1)) {
         throw new ToolException(
-            ExitCode.CONNECTION_LOST, "an echo through the bare ring is not what was sent");
+            ExitCode.CONNECTION_LOST, "an echo through the bare ring differs from what was sent");
       }
       received++;
       if (received - acknowledged >= step) {

@@ -174,7 +174,8 @@ final class Dispatcher implements AutoCloseable {
         // spinning for one client would starve the others
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
         case FLOOR, RING_ECHO, RING_SINK ->
-            throw new IllegalArgumentException("a floor round without a floor");
+            throw new IllegalArgumentException(
+                "protocol violation: the client requested a floor round, but opened no floor");
         case EXPOSE, ALLOCATE -> {
           ExposureMessage exposure = memory.expose(round);
           guard.begin(connection.get());

@@ -52,7 +52,8 @@ public final class RmaBench extends Bench {
     List<Result> results = List.of();
     for (int size : plan.sizes()) {
       if (size == 0) {
-        throw new ToolException(ExitCode.USAGE, "accesses of 0 bytes have no bandwidth");
+        throw new ToolException(
+            ExitCode.USAGE, "--size 0: an access of 0 bytes has no bandwidth; the minimum is 1");
       }
       try (Arena arena = Arena.ofShared();
           RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {

@@ -98,7 +98,7 @@ final class Session implements AutoCloseable {
       case RING_SINK -> takeFromRing(round).send(connection.sender());
       case CALLS_WARMUP, CALLS ->
           throw new IllegalArgumentException(
-              "messages in one direction come on a connection that the client opens for them");
+              "protocol violation: the client requested a one-way round on a connection for echoes");
     }
   }
 
@@ -106,10 +106,14 @@ final class Session implements AutoCloseable {
     switch (round.kind()) {
       case CALLS_WARMUP -> timedCalls(round);
       case CALLS -> reports.add(timedCalls(round));
-      default -> throw new IllegalArgumentException("a round that needs an answer: " + round);
+      default ->
+          throw new IllegalArgumentException(
+              "protocol violation: the client requested a round with an answer on a one-way connection: "
+                  + round);
     }
     if (reports.size() > MAX_REPORTS) {
-      throw new IllegalArgumentException("more than " + MAX_REPORTS + " rounds");
+      throw new IllegalArgumentException(
+          "the client requested more than " + MAX_REPORTS + " rounds, the limit of a connection");
     }
   }
 
@@ -150,7 +154,8 @@ final class Session implements AutoCloseable {
 
   private static <T> T opened(@Nullable T floor) {
     if (floor == null) {
-      throw new IllegalArgumentException("a floor round without a floor");
+      throw new IllegalArgumentException(
+          "protocol violation: the client requested a floor round, but opened no floor");
     }
     return floor;
   }

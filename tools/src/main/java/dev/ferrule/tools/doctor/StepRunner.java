@@ -52,7 +52,9 @@ final class StepRunner {
       report.begin(step);
       StepResult result = find(step.program()).isPresent() ? execute(step) : absent(step);
       if (Guarded.exiting()) {
-        throw new ToolException(ExitCode.FAILED, "interrupted"); // the signal has ended the step
+        throw new ToolException(
+            ExitCode.FAILED,
+            "interrupted; the report is incomplete"); // the signal has ended the step
       }
       report.end(step, result);
       StatusLine.onTerminal().clear();
@@ -112,7 +114,7 @@ final class StepRunner {
       return new StepResult(StepResult.Status.FAILED, "cannot be started: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ToolException(ExitCode.FAILED, "interrupted", e);
+      throw new ToolException(ExitCode.FAILED, "interrupted; the report is incomplete", e);
     }
   }
 

@@ -103,7 +103,9 @@ public final class Arrivals implements AutoCloseable {
         return null;
       }
       throw new OperationTimeoutException(
-          listener.uri(), "none of " + pending + " clients confirmed its connection in time", null);
+          listener.uri(),
+          "accept timed out: none of " + pending + " clients has confirmed its connection",
+          null);
     }
     if (left != null && left.compareTo(BESIDE) < 0) {
       return listener.nextRequest(left);

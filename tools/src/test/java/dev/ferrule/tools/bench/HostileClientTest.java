@@ -364,7 +364,7 @@ class HostileClientTest {
     serve(limits(), single);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(kind, 1, 8));
-      assertRefused(connection, "without a floor");
+      assertRefused(connection, "opened no floor");
     }
   }
 

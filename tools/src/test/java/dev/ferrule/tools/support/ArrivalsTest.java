@@ -94,7 +94,7 @@ class ArrivalsTest {
       } while (accepting.get() < 3);
       assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(200)))
           .isInstanceOf(OperationTimeoutException.class)
-          .hasMessageContaining("none of 3 clients confirmed its connection in time");
+          .hasMessageContaining("accept timed out: none of 3 clients has confirmed its connection");
       assertThat(accepting).hasValue(3);
       confirmed.countDown();
       for (int i = 0; i < clients.size(); i++) {

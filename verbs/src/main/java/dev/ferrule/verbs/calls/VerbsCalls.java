@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The functions of libibverbs, one method each, with the same name and order of arguments. Pointers
- * are raw addresses. A result below 0 is {@code -errno}, even if the function itself reports errors
- * only through errno; any other result is a success.
+ * are raw addresses. A result below 0 is {@code -errno}, whether the function itself returns errno,
+ * {@code -errno}, or -1 and sets errno; any other result is a success. Only {@link #pollCq}
+ * differs.
  *
  * <p>The methods of the data path take the driver's function, from {@code ibv_context.ops}. They
  * allocate nothing.
@@ -238,7 +239,7 @@ public interface VerbsCalls {
    * @param queuePair the queue pair
    * @param request the first work request of a chain
    * @param bad receives the address of the request that failed
-   * @return 0 or more, or -errno
+   * @return 0, or -errno
    */
   int postSend(MemorySegment function, long queuePair, long request, long bad);
 
@@ -249,7 +250,7 @@ public interface VerbsCalls {
    * @param queuePair the queue pair
    * @param request the first work request of a chain
    * @param bad receives the address of the request that failed
-   * @return 0 or more, or -errno
+   * @return 0, or -errno
    */
   int postRecv(MemorySegment function, long queuePair, long request, long bad);
 
@@ -260,7 +261,7 @@ public interface VerbsCalls {
    * @param queue the queue
    * @param request the first work request of a chain
    * @param bad receives the address of the request that failed
-   * @return 0 or more, or -errno
+   * @return 0, or -errno
    */
   int postSrqRecv(MemorySegment function, long queue, long request, long bad);
 
@@ -271,7 +272,7 @@ public interface VerbsCalls {
    * @param queue the queue
    * @param count the maximum number of completions
    * @param completions the array that receives the completions
-   * @return 0 or more, or -errno
+   * @return the number; below 0 on failure: the driver's number, which is no errno
    */
   int pollCq(MemorySegment function, long queue, int count, long completions);
 
@@ -281,7 +282,7 @@ public interface VerbsCalls {
    * @param function the device's function
    * @param queue the queue
    * @param solicitedOnly 1 for solicited events only, or 0
-   * @return 0 or more, or -errno
+   * @return 0, or -errno
    */
   int reqNotifyCq(MemorySegment function, long queue, int solicitedOnly);
 }

@@ -73,9 +73,15 @@ public final class CmId implements AutoCloseable {
           calls.setOption(address, LEVEL_ID, OPTION_REUSE_ADDRESS, yes));
       check(
           "rdma_bind_addr",
-          where.toString(),
+          text(where),
           calls.bindAddr(address, SocketAddresses.encode(arena, where)));
     }
+  }
+
+  /** Returns HOST/ADDRESS:PORT, or ADDRESS:PORT if the host is not known. */
+  private static String text(InetSocketAddress where) {
+    String text = where.toString();
+    return text.startsWith("/") ? text.substring(1) : text;
   }
 
   /**
@@ -115,7 +121,7 @@ public final class CmId implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       check(
           "rdma_resolve_addr",
-          destination.toString(),
+          text(destination),
           calls.resolveAddr(address, SocketAddresses.encode(arena, destination), timeoutMillis));
     }
   }
@@ -166,7 +172,8 @@ public final class CmId implements AutoCloseable {
       MemorySegment attributes = QueuePair.describe(arena, sizes, sends, receives, shared);
       check(
           "rdma_create_qp",
-          sizes.toString(),
+          "%s sends, %s receives, %s bytes inline, %s pieces"
+              .formatted(sizes.sends(), sizes.receives(), sizes.inline(), sizes.pieces()),
           calls.createQp(address, domain.address(), attributes));
       return new QueuePair(
           domain.context(),
@@ -230,11 +237,11 @@ public final class CmId implements AutoCloseable {
   public void reject(byte[] privateData) {
     if (privateData.length > ConnectionParameters.MAX_REJECT_DATA) {
       throw new IllegalArgumentException(
-          "private data of "
+          "private data too long: "
               + privateData.length
-              + " bytes; at most "
+              + " bytes exceed the limit of "
               + ConnectionParameters.MAX_REJECT_DATA
-              + " fit");
+              + " bytes");
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);

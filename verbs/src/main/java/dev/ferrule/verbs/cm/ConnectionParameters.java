@@ -10,13 +10,14 @@ import java.lang.foreign.ValueLayout;
  * The parameters of a connection, for {@code rdma_connect(3)} and {@code rdma_accept(3)}.
  *
  * @param privateData the private data for the peer: at most 56 bytes to connect, and 196 to accept
- * @param readsAsTarget the maximum number of outstanding RDMA READs of the peer, up to the device's
- *     limit; or {@link #ALL_READS}
- * @param readsAsInitiator the maximum number of outstanding RDMA READs of this side, up to the
- *     device's limit; or ALL_READS
- * @param retries the number of retransmissions of an unacknowledged message, 0 to 7; only to
- *     connect
- * @param rnrRetries how often the peer retries a message after an RNR NAK, 0 to 6; 7 for no limit
+ * @param readsAsTarget the maximum number of outstanding RDMA READs and atomic operations of the
+ *     peer ({@code responder_resources}), up to the device's limit; or {@link #ALL_READS}
+ * @param readsAsInitiator the maximum number of outstanding RDMA READs and atomic operations of
+ *     this side ({@code initiator_depth}), up to the device's limit; or ALL_READS
+ * @param retries the number of retransmissions of an unacknowledged message ({@code retry_count}),
+ *     0 to 7; only to connect
+ * @param rnrRetries how often the peer retries a message after an RNR NAK ({@code
+ *     rnr_retry_count}), 0 to 6; 7 for no limit
  */
 public record ConnectionParameters(
     byte[] privateData, int readsAsTarget, int readsAsInitiator, int retries, int rnrRetries) {
@@ -43,7 +44,11 @@ public record ConnectionParameters(
   public ConnectionParameters {
     if (privateData.length > MAX_ACCEPT_DATA) {
       throw new IllegalArgumentException(
-          "private data of " + privateData.length + " bytes; at most " + MAX_ACCEPT_DATA + " fit");
+          "private data too long: "
+              + privateData.length
+              + " bytes exceed the limit of "
+              + MAX_ACCEPT_DATA
+              + " bytes");
     }
   }
 

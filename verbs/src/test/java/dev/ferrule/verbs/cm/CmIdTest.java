@@ -59,7 +59,7 @@ class CmIdTest {
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(() -> id.bind(new InetSocketAddress("10.0.0.1", 18515)))
         .withMessageStartingWith(
-            "rdma_bind_addr(/10.0.0.1:18515): Address already in use (errno 98); another");
+            "rdma_bind_addr(10.0.0.1:18515): Address already in use (errno 98); another");
   }
 
   @Test
@@ -123,10 +123,10 @@ class CmIdTest {
   void privateDataThatIsTooLongIsRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new ConnectionParameters(new byte[300], 1, 1, 7, 7))
-        .withMessage("private data of 300 bytes; at most 196 fit");
+        .withMessage("private data too long: 300 bytes exceed the limit of 196 bytes");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> id.reject(new byte[300]))
-        .withMessage("private data of 300 bytes; at most 148 fit");
+        .withMessage("private data too long: 300 bytes exceed the limit of 148 bytes");
     verify(device.cm, never()).reject(anyLong(), any(), anyInt());
     id.reject(new byte[ConnectionParameters.MAX_REJECT_DATA]);
     verify(device.cm).reject(anyLong(), any(), eq(148));

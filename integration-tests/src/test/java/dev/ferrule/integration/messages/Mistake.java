@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.messages;
+
+/**
+ * A row of a table: a mistake of the user, or a failure, and what is reported.
+ *
+ * @param name the mistake
+ * @param action what fails, with the parts of its scene
+ * @param message the type of the exception and its whole message, as {@link Scene#readable} writes
+ *     it
+ */
+record Mistake(String name, Action action, String message) {
+
+  /** What fails. */
+  interface Action {
+
+    /** Throws the exception with the message. */
+    void run(Scene scene) throws Exception;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}
