@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@link EndOfStreamException}</td><td>delivers no further message; has ended unless its
  * {@link Connection#state()} is {@link ConnectionState#OPEN}</td></tr>
  * <tr><td>{@link OperationTimeoutException}, {@link OperationInterruptedException}, {@link
- * MessageTooLongException}, {@link ResourceExhaustedException}</td><td>remains usable</td></tr>
- * <tr><td>{@link RemoteAccessException}</td><td>remains usable if its transport permits
- * that</td></tr>
+ * MessageTooLongException}, {@link ResourceExhaustedException}, {@link
+ * RemoteAccessException}</td><td>remains usable</td></tr>
  * </table>
  *
  * <p>An error of the program's own code causes an exception of the JDK, the same in every method:

@@ -171,8 +171,8 @@ public interface Rma {
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; thrown
-   *     here or by {@link #await}, see Failed operations above. No bytes have been written that
-   *     were not exposed at that time
+   *     here or by {@link #await}, see Failed operations above. Each byte that was written was
+   *     exposed at that time
    * @throws OperationInterruptedException if the thread was interrupted while it waited; see After
    *     a timeout or an interrupt above
    */
