@@ -467,7 +467,7 @@ class HostileRingPeerTest {
   void acceptedWantsThatWereNeverSentAreAProtocolError() {
     wrongIs(
         0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 requests for space");
-    wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "wants");
+    wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "requests for space");
   }
 
   @Test
