@@ -113,7 +113,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     try {
       long place = producer.claim(length);
       Reference.reachabilityFence(this);
-      if (place == RingProducer.NOWHERE) {
+      if (place == RingProducer.NO_OFFSET) {
         return null;
       }
       direct.lendInPlace(place, length, producer.records());

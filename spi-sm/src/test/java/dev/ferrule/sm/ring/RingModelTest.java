@@ -60,7 +60,7 @@ class RingModelTest {
     int length = randomLength(random, rings.layout);
     byte[] message = new byte[length];
     random.nextBytes(message);
-    if (random.nextInt(3) > 0 && rings.claim(message) != RingProducer.NOWHERE) {
+    if (random.nextInt(3) > 0 && rings.claim(message) != RingProducer.NO_OFFSET) {
       claims.add(new Claim(RingProducer.INLINE, length, message));
       return;
     }
