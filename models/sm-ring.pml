@@ -322,7 +322,7 @@ inline reserveOrWait(wanted) {
       if
       :: fits -> break
       :: else ->
-        readConsumed(); /* areRecordsOut */
+        readConsumed(); /* hasUnreleasedRecords */
         if
         :: PUBLISHED != consumed || heldBytes -> SENDER_ASLEEP == 0
         :: else ->

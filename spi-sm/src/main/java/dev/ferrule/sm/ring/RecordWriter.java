@@ -47,8 +47,7 @@ class RecordWriter {
   private long consumed; // the receiver's count, as last read
   private long held; // the receiver's HeldRecord, as last read
 
-  private int
-      endMarkerDistance; // distance behind the tail of a header of 0 stored ahead of time; or 0
+  private int endMarkerDistance; // from the tail to a header of 0 that was stored ahead; or 0
 
   // the region claimed in place
   private long claimed = NO_OFFSET; // its offset among the records
@@ -77,7 +76,7 @@ class RecordWriter {
   }
 
   /** Returns whether the receiver has records that it may give back. */
-  final boolean areRecordsOut() {
+  final boolean hasUnreleasedRecords() {
     readConsumed();
     return published() != consumed || held != HeldRecord.NONE;
   }

@@ -218,9 +218,9 @@ public final class RingProducer extends RecordWriter {
    * {@return whether the receiver holds anything that it could release} If not, and there is no
    * room, waiting for room cannot succeed: all of it is reserved on this side.
    */
-  public boolean isAnythingOut() {
+  public boolean isReceiverHoldingRoom() {
     takeReleases();
-    return areRecordsOut() || allocator.isAnythingCommitted();
+    return hasUnreleasedRecords() || allocator.isAnythingCommitted();
   }
 
   /**

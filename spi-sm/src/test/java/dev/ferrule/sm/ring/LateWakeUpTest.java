@@ -25,7 +25,7 @@ class LateWakeUpTest {
   private static final int SECONDS = 60;
 
   /** The delay of the second check, so long that only a wake-up ends it, too. */
-  private static final long SECOND_LOOK_NANOS = TimeUnit.HOURS.toNanos(1);
+  private static final long SECOND_CHECK_NANOS = TimeUnit.HOURS.toNanos(1);
 
   private final CountDownLatch testEnds = new CountDownLatch(1);
 
@@ -35,7 +35,7 @@ class LateWakeUpTest {
     private final Rings lane;
     private final int messages;
     private final Thread thread = Thread.ofPlatform().daemon().unstarted(this);
-    private final Waiter waiter = new Waiter(WaitStrategy.BLOCK, SECOND_LOOK_NANOS);
+    private final Waiter waiter = new Waiter(WaitStrategy.BLOCK, SECOND_CHECK_NANOS);
     private int received;
     private volatile int blocks;
 

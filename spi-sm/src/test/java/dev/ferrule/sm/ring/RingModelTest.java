@@ -178,7 +178,7 @@ class RingModelTest {
     }
     assertThat(rings.consumer.next()).isFalse(); // skips remaining padding
     rings.consumer.acknowledge();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
     for (int i = 0; i < 100; i++) {
       byte[] longest = Rings.message(rings.layout.maxMessage(), i);
       assertThat(rings.send(longest)).as("room for the longest message, lap after lap").isTrue();

@@ -265,7 +265,7 @@ class RingTest {
     }
     assertThat(rings.consumer.hold()).as("one at a time").isFalse();
     assertThat(rings.consumer.endHold()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
   }
 
   @Test
@@ -276,9 +276,9 @@ class RingTest {
     rings.consumer.hold();
     rings.consumer.advance();
     assertThat(rings.consumer.acknowledge()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isTrue();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isTrue();
     assertThat(rings.consumer.endHold()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
   }
 
   /** Otherwise the sender's processor waits for each of their cache lines. */
