@@ -3,7 +3,7 @@
  *
  * When a side of sendrecv sends a GRANT, without the tick of the event loop: docs/protocol-sendrecv.md, "Credits" and "Receiving".
  * Window (messageReceived, reposted, isPeerStarving, isGrantDue, mayGrant, immediate), OwnBufferReposter (free,
- * repostForStarvingPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
+ * repostForBlockedPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
  * Channel.afterPoll, RdmaReceiver.isHere.
  *
  * One side grants. Its threads: that of the receiver, which receives, frees, polls and reposts; one that waits for credit
@@ -242,7 +242,7 @@ end_receiver:
     :: else
     fi
   :: atomic { taken < seenArrived -> taken++; held++ } /* receive */
-  :: taken == seenArrived -> /* RdmaReceiver.isHere: hasNext, serveStarvingPeer, and Waiter.await */
+  :: taken == seenArrived -> /* RdmaReceiver.isHere: hasNext, releaseSpaceToBlockedPeer, and Waiter.await */
     if
     :: poll()
     :: atomic { empty(arriving) -> late = (received != ownReceived) }

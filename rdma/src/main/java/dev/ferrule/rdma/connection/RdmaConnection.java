@@ -252,8 +252,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   }
 
   @Override
-  public void serveStarvingPeer() {
-    channel.serveStarvingPeer();
+  public void releaseSpaceToBlockedPeer() {
+    channel.releaseSpaceToBlockedPeer();
   }
 
   @Override

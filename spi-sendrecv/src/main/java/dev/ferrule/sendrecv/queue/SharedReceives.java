@@ -334,7 +334,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     @Override
-    public void repostForStarvingPeer() {
+    public void repostForBlockedPeer() {
       // nothing to do: the group's thread never holds buffers back
     }
 

@@ -400,13 +400,13 @@ class SendRecvChannelTest {
       receiveMessage(buffer);
     }
     channel.free(0);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receives()).isEmpty();
     receiveMessage(RECEIVES - 1);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receives()).containsExactly(0);
     assertThat(channel.reports()).isEqualTo(1);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receivePosts).hasValue(1);
   }
 

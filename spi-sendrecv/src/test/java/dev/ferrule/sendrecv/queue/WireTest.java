@@ -157,7 +157,7 @@ class WireTest {
       MessageQueue messages = channel.messages();
       while (received < MESSAGES && !failed) {
         if (!messages.hasNext() && !queue.poll()) {
-          channel.serveStarvingPeer();
+          channel.releaseSpaceToBlockedPeer();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {
             tick();
