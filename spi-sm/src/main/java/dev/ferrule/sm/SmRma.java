@@ -194,7 +194,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
    * @return false after a timeout
    */
   boolean awaitUnused(SmMemoryUse memory, long start) {
-    long deadline = start + exposures.patienceNanos();
+    long deadline = start + exposures.releaseTimeoutNanos();
     boolean unused = localUse.awaitUnused(memory, deadline);
     while (unused && !connection.hasEnded() && !fragments.isOver(memory.lastFragments())) {
       unused = deadline - System.nanoTime() > 0;

@@ -328,8 +328,8 @@ public abstract class Channel {
    *
    * @return whether it is; if so, the caller should poll for completions, as the program may not
    */
-  public final boolean isReportHeldUp() {
-    return sends.controls().isReportHeldUp();
+  public final boolean isReportBlocked() {
+    return sends.controls().isReportBlocked();
   }
 
   /**
@@ -338,7 +338,7 @@ public abstract class Channel {
    */
   public final void tick() {
     repostAll();
-    sends.controls().sendOwedReport(); // even if little space is free, the peer may need it
+    sends.controls().sendPendingReport(); // even if little space is free, the peer may need it
   }
 
   /** Reposts freed buffers that are held back. By any thread, not under a lock. */

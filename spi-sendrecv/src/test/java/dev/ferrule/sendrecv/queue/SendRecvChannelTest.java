@@ -281,7 +281,7 @@ class SendRecvChannelTest {
     int before = device.sends().size();
     channel.sends().controls().sendEnd();
     assertThat(device.sends()).as("two grants are unconfirmed").hasSize(before);
-    assertThat(channel.isReportHeldUp()).isTrue();
+    assertThat(channel.isReportBlocked()).isTrue();
 
     receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // confirms one
 
