@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * When a receiver of magicring acknowledges: RingMessages.isAckDue, publishFrees and acknowledge, between the thread that
- * polls (Channel.afterPoll, which may be a sender's), the receiver's thread (RingChannel.freed, relieveStarvingPeer) and
+ * polls (Channel.afterPoll, which may be a sender's), the receiver's thread (RingChannel.freed, releaseHeldBackSpace) and
  * the lock of the send queue; docs/protocol-magicring.md, "Acknowledgments". Stores with setRelease may be delayed past later
  * loads of the same thread, until it passes a full fence, takes a lock or stores to a volatile field.
  *
@@ -144,7 +144,7 @@ proctype Receiving(byte thread) {
   :: ownFreed != messagesArrived ->
     ownFreed = (ownFreed + 1) % NUMBERS;
     sendReport()
-  :: ownFreed == messagesArrived -> /* RdmaReceiver.isHere found none: relieveStarvingPeer */
+  :: ownFreed == messagesArrived -> /* RdmaReceiver.isHere found none: releaseHeldBackSpace */
 #ifndef NO_RELIEF
     if
     :: ownFreed != acknowledgedMessages -> /* isAckOwed */

@@ -4,7 +4,7 @@
  * The handshake of sendrecv and magicring (docs/protocol-sendrecv.md, "The handshake"): clients that give up at any step while a
  * listener accepts them, and confirmations that are late or lost. Classes: RdmaConnector (Client); RdmaListener (onEvent,
  * nextStep, mayAcceptMore, addConfirming, onClientEvent, tick, close), RdmaConnectionRequest (onEvent, take, answer, refuse),
- * AcceptedClient (isDecided, isSilent, onEvent, awaitSign, giveUp, dismiss), ConnectionEvents.onCmEvent,
+ * AcceptedClient (isConfirmedOrFailed, isSilent, onEvent, awaitSign, giveUp, close), ConnectionEvents.onCmEvent,
  * ConnectionCloser.abandon and close, ReceiveGroup.retain and release.
  *
  * Proved: where all is quiet, a client and the server agree on whether they are connected; resources and the place in the
@@ -126,7 +126,7 @@ inline closeConnection(x) {
 #else
 #define isAlive(x) (mailbox[x] == ESTABLISHED || mailbox[x] == UNREACHABLE && received[x])
 #endif
-#define isDecided(x) (confirming[x] && (mailbox[x] || hasEnded[x] || received[x]))
+#define isConfirmedOrFailed(x) (confirming[x] && (mailbox[x] || hasEnded[x] || received[x]))
 #define mayAcceptMore (confirming[0] + confirming[1] < MAX_CONFIRMING)
 
 /* RdmaConnector.connect, and the client's connection. */
@@ -229,10 +229,12 @@ proctype Acceptor() {
   bit failed;
 end:
   do
-  :: atomic { !closed && isDecided(0) -> confirming[0] = 0; x = 0 }; goto confirmed
-  :: atomic { !closed && isDecided(1) -> confirming[1] = 0; x = 1 }; goto confirmed
-  :: atomic { !closed && waiting[0] && !isDecided(0) && !isDecided(1) && mayAcceptMore -> waiting[0] = 0; x = 0; answering++ }; goto answer
-  :: atomic { !closed && waiting[1] && !isDecided(0) && !isDecided(1) && mayAcceptMore -> waiting[1] = 0; x = 1; answering++ };
+  :: atomic { !closed && isConfirmedOrFailed(0) -> confirming[0] = 0; x = 0 }; goto confirmed
+  :: atomic { !closed && isConfirmedOrFailed(1) -> confirming[1] = 0; x = 1 }; goto confirmed
+  :: atomic { !closed && waiting[0] && !isConfirmedOrFailed(0) && !isConfirmedOrFailed(1) && mayAcceptMore ->
+       waiting[0] = 0; x = 0; answering++ }; goto answer
+  :: atomic { !closed && waiting[1] && !isConfirmedOrFailed(0) && !isConfirmedOrFailed(1) && mayAcceptMore ->
+       waiting[1] = 0; x = 1; answering++ };
 answer:
      atomic {                                           /* take */
        if
@@ -281,19 +283,19 @@ next:
 
 /* The program, which closes connections that have ended, and perhaps others and the listener. */
 active proctype Program() {
-  byte x; bit dismissed[2];
+  byte x; bit unconfirmed[2];
 end:
   do
   :: atomic { returned[0] && !closing[0] && hasEnded[0] -> closeConnection(0) }
   :: atomic { returned[1] && !closing[1] && hasEnded[1] -> closeConnection(1) }
 #if LISTENER_CLOSES
   :: atomic { !closed ->
-       closed = 1; waiting[0] = 0; waiting[1] = 0; dismissed[0] = confirming[0]; dismissed[1] = confirming[1];
+       closed = 1; waiting[0] = 0; waiting[1] = 0; unconfirmed[0] = confirming[0]; unconfirmed[1] = confirming[1];
        confirming[0] = 0; confirming[1] = 0
      };
      for (x : 0 .. 1) {
        atomic { if :: state[x] == WAITING -> state[x] = ANSWERED; giveUpId(x) :: else fi };
-       atomic { if :: dismissed[x] -> dismissed[x] = 0; closeConnection(x) :: else fi }
+       atomic { if :: unconfirmed[x] -> unconfirmed[x] = 0; closeConnection(x) :: else fi }
      }
 #endif
   od

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The credits of sendrecv: docs/protocol-sendrecv.md, section Credits. Classes of dev.ferrule.sendrecv.queue: Window, CreditedSends,
- * OwnBufferReposter, and SendRecvChannel.received; of dev.ferrule.rdma.queue: ControlMessages.sendReport, sendOwedReport
+ * OwnBufferReposter, and SendRecvChannel.received; of dev.ferrule.rdma.queue: ControlMessages.sendReport, sendPendingReport
  * and sayGoodbye, Channel.tick, ConnectionTick.pollForReports.
  *
  * Two sides with a receive queue each. Their programs send whenever they have credit, receive, and free in any order.
@@ -105,7 +105,7 @@ typedef Side {
   byte held;       /* messages that are received and not freed */
   bit reporting;   /* of ControlMessages */
   bit ended;       /* all senders are closed */
-  bit endOwed;     /* an END is to be sent */
+  bit endPending;  /* an END is to be sent */
   bit closed       /* this side has sent its goodbye */
 };
 Side side[2];
@@ -130,9 +130,9 @@ byte busy; /* polling threads between two steps */
 #define mayGrant(me) (me.unreported < CONTROLS_AT_ONCE || (me.unreported == CONTROLS_AT_ONCE && me.toReport > 0))
 #endif
 #ifdef END_AT_ONCE
-#define canReport(me) (me.reporting && ((isGrantOwed(me) && mayGrant(me)) || me.endOwed))
+#define canReport(me) (me.reporting && ((isGrantOwed(me) && mayGrant(me)) || me.endPending))
 #else
-#define canReport(me) (me.reporting && (isGrantOwed(me) || me.endOwed) && mayGrant(me))
+#define canReport(me) (me.reporting && (isGrantOwed(me) || me.endPending) && mayGrant(me))
 #endif
 
 /* Window.immediate and the post, under the send queue's lock */
@@ -163,11 +163,11 @@ end_sender:
   od
 }
 
-/* ControlMessages.sendReport and sendOwedReport */
+/* ControlMessages.sendReport and sendPendingReport */
 proctype reporter(bit s) {
 end_reporter:
   do
-  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4 && !me.closed); me.endOwed = 0; post(GRANT) }
+  :: d_step { canReport(me) -> me.unreported++; assert(me.unreported < 4 && !me.closed); me.endPending = 0; post(GRANT) }
   od
 }
 
@@ -224,12 +224,12 @@ proctype closer(bit s) {
 #ifdef ENDS
 /* ControlMessages.sendEnd */
 proctype ender(bit s) {
-  d_step { me.ended = 1; me.endOwed = me.reporting }
+  d_step { me.ended = 1; me.endPending = me.reporting }
 }
 #endif
 
 /* Everything is polled, and peer owes credits, or an END, that no report can announce: not its own, and none of me enables that. */
-#define stuck(me, peer) ((peer.owed > 0 || peer.endOwed) && !canReport(peer) && !canReport(me))
+#define stuck(me, peer) ((peer.owed > 0 || peer.endPending) && !canReport(peer) && !canReport(me))
 
 active proctype deadlock() {
 end_none:

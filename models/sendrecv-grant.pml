@@ -3,7 +3,7 @@
  *
  * When a side of sendrecv sends a GRANT, without the tick of the event loop: docs/protocol-sendrecv.md, "Credits" and "Receiving".
  * Window (messageReceived, reposted, isPeerStarving, isGrantDue, mayGrant, immediate), OwnBufferReposter (free,
- * repostForStarvingPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
+ * repostForBlockedPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
  * Channel.afterPoll, RdmaReceiver.isHere.
  *
  * One side grants. Its threads: that of the receiver, which receives, frees, polls and reposts; one that waits for credit
@@ -80,7 +80,7 @@ byte lastPoller;                  /* the thread that has stored received */
 /* The receiver's thread */
 byte taken, held, unposted;
 bit late;                         /* a message has arrived since the program last freed, or received none */
-bit endOwed;                      /* under the lock of the send queue */
+bit endPending;                   /* under the lock of the send queue */
 /* The peer */
 byte credit = WINDOW, left = MESSAGES, peerUnreported, peerToReport;
 
@@ -115,10 +115,10 @@ end_stores:
 }
 
 #ifdef END_AT_ONCE_ONLY
-#define endDue (endOwed && thread == SENDER)
+#define endDue (endPending && thread == SENDER)
 #define endSent (thread == SENDER)
 #else
-#define endDue endOwed
+#define endDue endPending
 #define endSent true
 #endif
 inline isGrantDue() {
@@ -158,7 +158,8 @@ inline sendReport() {
     atomic { !lock -> lock = 1; fullFence() }
     isGrantDue();
     if
-    :: due && mayGrant -> d_step { unreported++; assert(unreported < 4); endOwed = endOwed && !endSent; post(); peerToReport++ }
+    :: due && mayGrant ->
+       d_step { unreported++; assert(unreported < 4); endPending = endPending && !endSent; post(); peerToReport++ }
     :: else
     fi;
     atomic { lock = 0; due = 0 }
@@ -206,7 +207,7 @@ end_sender:
 active proctype Ender() {
   byte thread = SENDER, granted;
   bit starving, due;
-  atomic { !lock -> endOwed = 1 }
+  atomic { !lock -> endPending = 1 }
   sendReport()
 }
 #endif
@@ -242,7 +243,7 @@ end_receiver:
     :: else
     fi
   :: atomic { taken < seenArrived -> taken++; held++ } /* receive */
-  :: taken == seenArrived -> /* RdmaReceiver.isHere: hasNext, serveStarvingPeer, and Waiter.await */
+  :: taken == seenArrived -> /* RdmaReceiver.isHere: hasNext, releaseSpaceToBlockedPeer, and Waiter.await */
     if
     :: poll()
     :: atomic { empty(arriving) -> late = (received != ownReceived) }
@@ -285,7 +286,7 @@ end_peer:
 active proctype End() {
   timeout;
 #ifdef ENDS
-  assert(empty(arriving) && !endOwed && (credit > 0 || unreported <= 1)); /* the END may be unreported */
+  assert(empty(arriving) && !endPending && (credit > 0 || unreported <= 1)); /* the END may be unreported */
 #else
   assert(empty(arriving) && (credit > 0 || unreported == 0));
 #endif

@@ -84,7 +84,7 @@ typedef Connection {
 Connection connections[2];
 byte posted = BUFFERS;
 short available = SPARE;
-byte strays;       /* SharedReceives.strays */
+byte unowned;      /* SharedReceives.unowned */
 bit asleep, permit, parked;
 byte waking; /* threads that have added a buffer, and have not checked whether the thread is asleep */
 chan arriving[2] = [LIMIT + 4] of { byte, byte };
@@ -110,7 +110,7 @@ end_peer:
   od
 }
 
-/* ControlMessages.sendReport and sendOwedReport */
+/* ControlMessages.sendReport and sendPendingReport */
 proctype reporter(bit c) {
 end_reporter:
   do
@@ -205,7 +205,7 @@ inline takeFreed(c) {
   }
   if
   :: over ->
-     d_step { stray = stray + strays; strays = 0 }
+     d_step { stray = stray + unowned; unowned = 0 }
      post();
 #ifdef EARLY
      d_step { me.left = 1; over = 0 }
@@ -217,7 +217,7 @@ inline takeFreed(c) {
 }
 
 inline repostAll() {
-  d_step { any = strays > 0; stray = strays; strays = 0 }
+  d_step { any = unowned > 0; stray = unowned; unowned = 0 }
   takeFreed(0);
   takeFreed(1);
   post()
@@ -269,7 +269,7 @@ proctype closer(bit c) {
   d_step { me.closed = 1; waking++ }
 #endif
   do
-  :: d_step { me.held > 0 -> me.held--; strays++; count++ }
+  :: d_step { me.held > 0 -> me.held--; unowned++; count++ }
   :: me.held == 0 -> break
   od;
   me.strayed = count;
@@ -278,7 +278,7 @@ proctype closer(bit c) {
 
 active proctype lostWakeUp() {
 end_none:
-  d_step { parked && !permit && !waking && connections[0].freed + connections[1].freed + strays > 0 ->
+  d_step { parked && !permit && !waking && connections[0].freed + connections[1].freed + unowned > 0 ->
     assert(false) }
 }
 

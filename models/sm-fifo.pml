@@ -14,7 +14,7 @@
  * another connection; with an interrupt for 2 messages, with a close for 1 and 2 such headers. A wake-up is not lost in a
  * FIFO with room for less than a read either; the peer's CLOSED may be, which a keepalive finds later, if there are any.
  * One step: a write to the FIFO, a read of up to BATCH headers from it, publishing a message, an exchange of the flag or of
- * what is owed.
+ * the pending headers.
  * Left out: several senders (sm-sleep.pml); keepalives, any of which would also wake the receiver; fragments; the peer's
  * death, which epoll reports; SmListenerReceiver, a Waiter.Condition like this one over several flags.
  *
@@ -23,13 +23,13 @@
  * prove safety MESSAGES=1 OTHERS=2 CLOSE=1
  * prove ended MESSAGES=1 CLOSE=1
  * refute safety NO_RETRY=1 ROOM=1: assertion violated
- * refute safety OWING_LATE=1 ROOM=1: assertion violated
+ * refute safety PENDING_LATE=1 ROOM=1: assertion violated
  * refute safety NO_WOKEN=1: assertion violated
  * refute safety WOKEN_AFTER=1: assertion violated
  * refute safety SLEEPER_LATE=1: assertion violated
  * refute safety CLOSE=1 ROOM=1 MESSAGES=1: assertion violated
- * refute safety NO_DOUBT=1 CLOSE=1 MESSAGES=1: assertion violated
- * refute ended NO_DOUBT=1 CLOSE=1 MESSAGES=1: acceptance cycle
+ * refute safety NO_FULL_CHECK=1 CLOSE=1 MESSAGES=1: assertion violated
+ * refute ended NO_FULL_CHECK=1 CLOSE=1 MESSAGES=1: acceptance cycle
  */
 
 #ifndef MESSAGES
@@ -60,8 +60,8 @@ bool hasEnded; /* the connection, at the receiver's side */
 bool receiveEnded; /* by an exception */
 
 /* The sender's process. */
-bool owed; /* Peer: a WAKEUP that found no room */
-bool owing, event; /* Links.onFullFifo; EventPoll.wake */
+bool pending; /* Peer: a WAKEUP that found no room */
+bool headersPending, event; /* Links.onFullFifo; EventPoll.wake */
 bool awaitsRoom; /* LinkState: epoll reports room */
 
 /* Writes a header, if there is room. */
@@ -69,7 +69,7 @@ inline write(header, result) {
   atomic { if :: nfull(fifo) -> fifo ! header; result = true :: full(fifo) -> result = false fi }
 }
 
-/* SmSender.send, for each message; and SmConnection.tellPeer. */
+/* SmSender.send, for each message; and SmConnection.notifyPeer. */
 active proctype Sender() {
   byte messages = MESSAGES, asleep, last;
   bool written;
@@ -87,8 +87,8 @@ active proctype Sender() {
         atomic { if :: RECEIVER_ASLEEP == asleep -> RECEIVER_ASLEEP = 0 :: else fi } /* RingProducer.clear */
       :: else -> /* Peer.write */
 #ifndef NO_RETRY
-        owed = true;
-        owing = true;
+        pending = true;
+        headersPending = true;
         event = true
 #endif
       fi;
@@ -103,14 +103,14 @@ active proctype Sender() {
 #endif
 }
 
-/* LinkState.writePending and Peer.tellAgain */
+/* LinkState.writePending and Peer.writePending */
 inline writePending() {
-  atomic { types = owed; owed = false }
+  atomic { types = pending; pending = false }
   isFull = false;
   if
   :: types ->
     write(WAKEUP, written);
-    if :: !written -> owed = true; isFull = true :: else fi
+    if :: !written -> pending = true; isFull = true :: else fi
   :: else
   fi;
   awaitsRoom = isFull;
@@ -124,12 +124,12 @@ end: do
   :: event -> /* Links.work */
     event = false;
     if
-    :: owing ->
-#ifdef OWING_LATE
+    :: headersPending ->
+#ifdef PENDING_LATE
       writePending();
-      owing = false
+      headersPending = false
 #else
-      owing = false;
+      headersPending = false;
       writePending()
 #endif
     :: else
@@ -184,8 +184,8 @@ end: do
       atomic { first = second; second = 0 }
     :: else -> break
     od;
-#ifndef NO_DOUBT
-    if :: count == BATCH -> onWakeup(); onPeerClosed() :: else fi; /* Links.lookAtAll */
+#ifndef NO_FULL_CHECK
+    if :: count == BATCH -> onWakeup(); onPeerClosed() :: else fi; /* Links.checkAll */
 #endif
     count = 0
   od
@@ -262,7 +262,7 @@ active proctype End() {
   assert(receiveEnded == (SENDER_CLOSED || interrupted));
   assert(taken == MESSAGES || interrupted);
   assert(receiveEnded == (RECEIVER_ASLEEP == 0));
-  assert(empty(fifo) && !owed)
+  assert(empty(fifo) && !pending)
 }
 
 ltl ended { <> receiveEnded }

@@ -4,7 +4,7 @@
  * The handshake of sm (docs/protocol-sm.md, "The handshake", "Death and close"): a client and a listener, which may each die at any
  * step, and restart at the same address. Classes: SmConnector, ClientHandshake, SmConnection.close (Client); Datagrams,
  * ClientHandshake.receive, Links (ClientLoop); SmListener, SmConnectionRequest.make and reject, ServerHandshake.take, offer
- * and turnAway (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended (ServerLoop).
+ * and refuse (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended (ServerLoop).
  *
  * Proved: a client confirms memory of its own generation only; a server takes for confirmed only what that client has
  * confirmed or used; a client is rejected, and an attempt cancelled, only by an answer or client of that attempt; where no
@@ -69,7 +69,7 @@
 #define QUEUE 1
 #endif
 mtype = { CONNECT, ACCEPT, REJECT, ACK, CANCEL };
-mtype:state = { NONE, WAITING, TAKEN, OFFERED, CONFIRMED, TURNED_AWAY, FAILED };
+mtype:state = { NONE, WAITING, TAKEN, OFFERED, CONFIRMED, REFUSED, FAILED };
 mtype:life = { ABSENT, OPEN, ENDED, CLOSED };
 
 /* Datagrams: type, the client's number, the server's number, and the memory that is passed: a client's ring is named by
@@ -102,7 +102,7 @@ byte handshakes;
 mtype:state state[HANDSHAKES + 1] = NONE;       /* ServerHandshake.state */
 mtype:life connection[HANDSHAKES + 1] = ABSENT; /* SmConnection */
 byte generationOf[HANDSHAKES + 1], processOf[HANDSHAKES + 1], clientFifo[HANDSHAKES + 1], repeats[HANDSHAKES + 1];
-byte open[ATTEMPTS + 1], turnedAway[ATTEMPTS + 1]; /* Acceptor.open and turnedAway, by the client's number */
+byte open[ATTEMPTS + 1], refused[ATTEMPTS + 1]; /* Acceptor.open and refused, by the client's number */
 bit serverCloses;                               /* whether the program closes connections */
 bit serverHeader[HANDSHAKES + 1];               /* whether CLOSED is in its FIFO */
 
@@ -276,7 +276,7 @@ inline close(h) {
 #define isWaiting(h) (state[h] == WAITING)
 #define mayClose(h) (state[h] == CONFIRMED && (connection[h] == ENDED || connection[h] == OPEN && serverCloses))
 
-/* The program's thread: Listener.accept, SmConnectionRequest.make and reject, ServerHandshake.take, offer and turnAway. */
+/* The program's thread: Listener.accept, SmConnectionRequest.make and reject, ServerHandshake.take, offer and refuse. */
 active proctype ServerProgram() {
   byte process, h;
   if :: serverCloses = 1 :: skip fi;
@@ -289,13 +289,13 @@ end_program:
      :: atomic { any(isWaiting) -> some(h, isWaiting); state[h] = TAKEN };
         if
 #ifndef NO_REJECT
-        :: atomic {                                                         /* turnAway */
+        :: atomic {                                                         /* refuse */
              if
-             :: state[h] == TAKEN -> state[h] = TURNED_AWAY; rejected[generationOf[h]] = 1; sendToClient(REJECT, key(h), 0, 0)
+             :: state[h] == TAKEN -> state[h] = REFUSED; rejected[generationOf[h]] = 1; sendToClient(REJECT, key(h), 0, 0)
              :: else
              fi
            };
-           atomic { if :: open[key(h)] == h && state[h] == TURNED_AWAY -> open[key(h)] = 0; turnedAway[key(h)] = h :: else fi }
+           atomic { if :: open[key(h)] == h && state[h] == REFUSED -> open[key(h)] = 0; refused[key(h)] = h :: else fi }
 #endif
         :: atomic {                                                         /* attachPeer */
              if
@@ -349,10 +349,10 @@ end_loop:
              h = open[c];
              if
              :: type == CONNECT ->
-                if :: !h -> next = turnedAway[c] :: h -> next = h fi;
+                if :: !h -> next = refused[c] :: h -> next = h fi;
                 h = 0;
                 if
-                :: next && generationOf[next] != memory -> open[c] = 0; turnedAway[c] = 0; h = next; next = 0 /* replaced */
+                :: next && generationOf[next] != memory -> open[c] = 0; refused[c] = 0; h = next; next = 0 /* replaced */
                 :: else
                 fi;
                 if
@@ -363,7 +363,7 @@ end_loop:
                 :: next && (state[next] == OFFERED || state[next] == CONFIRMED) -> /* answerAgain; without a file at the end */
                    sendToClient(ACCEPT, c, next, next * (state[next] == OFFERED))
 #ifndef NO_ANSWER_AGAIN
-                :: next && state[next] == TURNED_AWAY -> sendToClient(REJECT, c, 0, 0)
+                :: next && state[next] == REFUSED -> sendToClient(REJECT, c, 0, 0)
 #endif
                 :: else
                 fi;
@@ -456,7 +456,7 @@ end:
        server && serverDeaths > 0 -> serverDeaths--; server = 0; empty_(toServer);
        if :: serverReturns = 1 :: skip fi;
        for (c : 1 .. HANDSHAKES) { state[c] = NONE; connection[c] = CLOSED; serverHeader[c] = 0 };
-       for (c : 1 .. ATTEMPTS) { open[c] = 0; turnedAway[c] = 0 };
+       for (c : 1 .. ATTEMPTS) { open[c] = 0; refused[c] = 0 };
        c = 0
      }
   :: atomic { serverReturns -> serverReturns = 0; servers++; server = servers }

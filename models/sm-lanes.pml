@@ -29,14 +29,14 @@
  * refute safety NO_CAS=1: assertion violated
  * refute safety GIVE_BACK_FIRST=1: assertion violated
  * refute safety CLOSE_FIRST=1: assertion violated
- * refute safety NO_SECOND_LOOK=1: assertion violated
+ * refute safety NO_SECOND_CHECK=1: assertion violated
  * refute safety OLD_LANES=1: assertion violated
  * refute safety NOT_MARKED=1: assertion violated
  * The end of the messages before the last one; at the close of the first sender; or a sender is opened after it:
  * refute safety HALF=1 END_FIRST=1: assertion violated
  * refute safety HALF=1 END_OF_FIRST=1: assertion violated
  * refute safety HALF=1 OPEN_AFTER_END=1: assertion violated
- * refute safety HALF=1 NO_SECOND_LOOK=1: assertion violated
+ * refute safety HALF=1 NO_SECOND_CHECK=1: assertion violated
  * refute safety HALF=1 OLD_LANES=1: assertion violated
  * refute reported HALF=1 NO_WAKE=1: acceptance cycle
  * The end does not wake the receiver; or a sender keeps its lane, so that the next one waits for ever, and the close for it:
@@ -233,7 +233,7 @@ proctype Receiver() {
       fi
     }
     find(SENDER_LANES); /* isReady */
-#ifndef NO_SECOND_LOOK
+#ifndef NO_SECOND_CHECK
     if
     :: !found && isAtEnd ->
       ended = 1;

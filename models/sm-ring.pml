@@ -3,8 +3,8 @@
  *
  * The records of one ring of sm: docs/protocol-sm.md, "The ring" and "Sending and receiving". Names are those of RecordWriter
  * (tryWrite, reserveRecord, makeRoom, fitsInOneGap, fitsOneByOne, moveTo, claim, stageClaim, abortClaim, stage, publishRecords,
- * markAhead), SmSender.isReady, RecordReader (next, pollInline, clear), RingConsumer (hold, endHold, acknowledge) and
- * SmReceiveRegion. Sizes and positions are in words of 8 bytes. The ring has been in use up to any position (START: up to
+ * storeEndMarkerAhead), SmSender.isReady, RecordReader (next, pollInline, clear), RingConsumer (hold, endHold, acknowledge)
+ * and SmReceiveRegion. Sizes and positions are in words of 8 bytes. The ring has been in use up to any position (START: up to
  * that one): it is full of old headers. The sender's plain stores become visible in any order, its publishing store behind
  * those before it, and its later loads and plain stores may overtake that.
  *
@@ -55,7 +55,7 @@
 #define MANY 2 /* RecordReader.MANY */
 #endif
 #define MASK (R - 1)
-#define NOWHERE 255
+#define NONE 255
 #define HEADER 1
 
 /* A word of the ring: 2 bits type. RecordHeader: of a message 3 bits size of the record, 3 bits number; padding: size. */
@@ -75,7 +75,7 @@ bit SENDER_ASLEEP;
 
 /* stores of the sender that are not yet visible: plain ones, one value for each word; and one release store, which becomes
    visible behind the plain ones before it */
-byte store[R], releaseAt = NOWHERE, releaseValue;
+byte store[R], releaseAt = NONE, releaseValue;
 short pending, before;
 
 inline plain(position, value) {
@@ -93,14 +93,14 @@ end_idle:
 #if R == 16
   VISIBLE(8) VISIBLE(9) VISIBLE(10) VISIBLE(11) VISIBLE(12) VISIBLE(13) VISIBLE(14) VISIBLE(15)
 #endif
-  :: d_step { releaseAt != NOWHERE && before == 0 -> ring[releaseAt] = releaseValue; releaseAt = NOWHERE; releaseValue = 0 }
+  :: d_step { releaseAt != NONE && before == 0 -> ring[releaseAt] = releaseValue; releaseAt = NONE; releaseValue = 0 }
   od
 }
 
 /* ---- The sender: RecordWriter; local computations are one step ---- */
 
-#define PLEDGED (reserved + 2 * claimedSize)
-#define PUBLISHED IF(first == NOWHERE, tail, first)
+#define RESERVED_AND_CLAIMED (reserved + 2 * claimedSize)
+#define PUBLISHED IF(first == NONE, tail, first)
 #ifdef FULL_RING
 #define ROOM_END (consumed + R + HEADER)
 #else
@@ -116,7 +116,7 @@ inline barrier(at) {
   :: else
   fi;
   if
-  :: claimed != NOWHERE && NEXT(claimed, at) < to -> to = NEXT(claimed, at)
+  :: claimed != NONE && NEXT(claimed, at) < to -> to = NEXT(claimed, at)
   :: else
   fi
 }
@@ -139,9 +139,9 @@ inline setLimit() {
 #define CONTIGUOUS IF(claimed == (tail & MASK), limitBefore, limit)
 #define VIEW(position) IF((pending >> ((position) & MASK)) & 1, store[(position) & MASK], ring[(position) & MASK])
 
-inline note(at, header) {
+inline addHeader(at, header) {
   if
-  :: first == NOWHERE -> first = at; firstHeader = header
+  :: first == NONE -> first = at; firstHeader = header
   :: else -> plain(at, header)
   fi
 }
@@ -153,18 +153,18 @@ inline moveTo(needed) {
   :: from + needed > to ->
     barrierSize();
     if
-    :: from < to -> note(from, PADDING(to - from))
+    :: from < to -> addHeader(from, PADDING(to - from))
     :: else
     fi;
     if
-    :: skipped -> note(to, PADDING(skipped))
+    :: skipped -> addHeader(to, PADDING(skipped))
     :: else
     fi;
     from = to + skipped;
     barrier(from)
   :: else -> break
   od;
-  tail = from; markedSize = 0; from = 0; to = 0; skipped = 0
+  tail = from; endMarkerDistance = 0; from = 0; to = 0; skipped = 0
 }
 
 inline readConsumed() {
@@ -198,7 +198,7 @@ inline fitsOneByOne(wanted) {
   :: else
   fi;
   lost = lost - HEADER;
-  sum = tail + PLEDGED + wanted + HEADER;
+  sum = tail + RESERVED_AND_CLAIMED + wanted + HEADER;
   from = tail;
   barrier(from);
   do
@@ -209,19 +209,19 @@ inline fitsOneByOne(wanted) {
 }
 
 inline reserveRecord(wanted) {
-  d_step { directLimit = 0; fits = !(tail + PLEDGED + wanted > CONTIGUOUS) }
+  d_step { directLimit = 0; fits = !(tail + RESERVED_AND_CLAIMED + wanted > CONTIGUOUS) }
   if
   :: fits
   :: else -> /* makeRoom */
     readConsumed();
     d_step {
-      fitsInOneGap(PLEDGED + wanted);
+      fitsInOneGap(RESERVED_AND_CLAIMED + wanted);
       if
       :: !fits -> fitsOneByOne(wanted)
       :: else
       fi;
       if
-      :: fits && PLEDGED == 0 -> moveTo(wanted)
+      :: fits && RESERVED_AND_CLAIMED == 0 -> moveTo(wanted)
       :: else
       fi;
       setLimit()
@@ -250,7 +250,7 @@ inline payload(value, words) {
 }
 
 inline stagedOne(words) {
-  note(tail, INLINE(words, staged));
+  addHeader(tail, INLINE(words, staged));
   tail = tail + words; messagesUnpublished++; staged++
 }
 
@@ -259,12 +259,12 @@ inline stage(words) {
   :: tail + words > limit -> moveTo(words); setLimit()
   :: else
   fi;
-  markedSize = 0;
+  endMarkerDistance = 0;
   payload(PAYLOAD(staged), words);
   stagedOne(words)
 }
 
-inline abortClaim() { claimed = NOWHERE; claimedSize = 0; limit = limitBefore; limitBefore = 0 }
+inline abortClaim() { claimed = NONE; claimedSize = 0; limit = limitBefore; limitBefore = 0 }
 
 inline storeRelease(position, header) {
   releaseAt = (position) & MASK; releaseValue = header;
@@ -275,18 +275,18 @@ inline storeRelease(position, header) {
 
 inline publishRecords() {
   d_step {
-    releaseAt == NOWHERE ->
+    releaseAt == NONE ->
     if
-    :: first != NOWHERE ->
+    :: first != NONE ->
 #ifndef NO_MARK
       if
-      :: markedSize == 0 || first + markedSize != tail -> plain(tail, EMPTY)
+      :: endMarkerDistance == 0 || first + endMarkerDistance != tail -> plain(tail, EMPTY)
       :: else
       fi;
 #endif
       storeRelease(first, firstHeader);
-      markedSize = IF(messagesUnpublished == 1 && tail + tail - first <= limit, tail - first, 0);
-      first = NOWHERE; firstHeader = 0
+      endMarkerDistance = IF(messagesUnpublished == 1 && tail + tail - first <= limit, tail - first, 0);
+      first = NONE; firstHeader = 0
     :: else
     fi;
     messagesUnpublished = 0;
@@ -294,8 +294,8 @@ inline publishRecords() {
     :: reserved == 0 && claimedSize == 0 -> directLimit = limit
     :: else
     fi;
-    if /* markAhead */
-    :: markedSize -> plain(tail + markedSize, EMPTY)
+    if /* storeEndMarkerAhead */
+    :: endMarkerDistance -> plain(tail + endMarkerDistance, EMPTY)
     :: else
     fi
   }
@@ -316,13 +316,13 @@ inline reserveOrWait(wanted) {
   :: else ->
     flush();
     do
-    :: pending == 0 && releaseAt == NOWHERE -> /* a fence, see sm-sleep */
+    :: pending == 0 && releaseAt == NONE -> /* a fence, see sm-sleep */
       SENDER_ASLEEP = 1;
       reserveRecord(wanted);
       if
       :: fits -> break
       :: else ->
-        readConsumed(); /* areRecordsOut */
+        readConsumed(); /* hasUnreleasedRecords */
         if
         :: PUBLISHED != consumed || heldBytes -> SENDER_ASLEEP == 0
         :: else ->
@@ -337,8 +337,8 @@ inline reserveOrWait(wanted) {
 }
 
 proctype Sender(byte tail) {
-  byte limit, directLimit, reserved, longest, consumed = tail, held, heldBytes, markedSize;
-  byte claimed = NOWHERE, claimedSize, limitBefore, first = NOWHERE, firstHeader, messagesUnpublished;
+  byte limit, directLimit, reserved, longest, consumed = tail, held, heldBytes, endMarkerDistance;
+  byte claimed = NONE, claimedSize, limitBefore, first = NONE, firstHeader, messagesUnpublished;
   byte staged; /* messages; also the next one's number */
   bool fits;
   byte from, to, sum, skipped, lost, size, regions;
@@ -356,14 +356,14 @@ proctype Sender(byte tail) {
     :: tail + 2 * size <= directLimit -> /* tryWrite */
       d_step {
         if
-        :: size != markedSize -> plain(tail + size, EMPTY); markedSize = size
+        :: size != endMarkerDistance -> plain(tail + size, EMPTY); endMarkerDistance = size
         :: else
         fi;
         payload(PAYLOAD(staged), size)
       }
       d_step {
-        releaseAt == NOWHERE -> storeRelease(tail, INLINE(size, staged)); tail = tail + size; staged++;
-        plain(tail + markedSize, EMPTY)
+        releaseAt == NONE -> storeRelease(tail, INLINE(size, staged)); tail = tail + size; staged++;
+        plain(tail + endMarkerDistance, EMPTY)
       }
     :: else -> /* sendInSteps */
       reserveOrWait(size);
@@ -402,7 +402,7 @@ proctype Sender(byte tail) {
         :: fits ->
           directLimit = 0;
           if
-          :: markedSize < size || first != NOWHERE -> markedSize = 0
+          :: endMarkerDistance < size || first != NONE -> endMarkerDistance = 0
           :: else
           fi;
           claimed = tail & MASK; claimedSize = size; limitBefore = limit; limit = tail;
@@ -471,7 +471,7 @@ inline check(at, words, number) {
 inline acknowledge() {
   now = position;
   if
-  :: heldAt != NOWHERE && !heldPublished ->
+  :: heldAt != NONE && !heldPublished ->
     if
     :: now == heldAt + heldLength -> now = heldAt
 #ifdef NO_HELD
@@ -514,7 +514,7 @@ inline nextRecord() {
 }
 
 proctype Receiver(byte position) {
-  byte acknowledged = position, heldAt = NOWHERE, heldLength, heldNumber;
+  byte acknowledged = position, heldAt = NONE, heldLength, heldNumber;
   bit heldPublished;
   byte word, i, now, start, count;
   do
@@ -524,7 +524,7 @@ proctype Receiver(byte position) {
     :: word != EMPTY ->
       check(position, SIZE(word), received);
       if
-      :: heldAt == NOWHERE -> d_step { heldAt = position; heldLength = SIZE(word); heldNumber = received }
+      :: heldAt == NONE -> d_step { heldAt = position; heldLength = SIZE(word); heldNumber = received }
       :: else -> check(position, SIZE(word), received) /* is being copied */
       fi;
       d_step { position = position + SIZE(word); received++; word = 0 }
@@ -567,12 +567,12 @@ proctype Receiver(byte position) {
     fi;
     word = 0
 #ifdef HOLD
-  :: heldAt != NOWHERE && received == N -> /* free */
+  :: heldAt != NONE && received == N -> /* free */
 #else
-  :: heldAt != NOWHERE -> /* free */
+  :: heldAt != NONE -> /* free */
 #endif
     check(heldAt, heldLength, heldNumber);
-    d_step { heldAt = NOWHERE; heldLength = 0; heldNumber = 0 }
+    d_step { heldAt = NONE; heldLength = 0; heldNumber = 0 }
     if
     :: heldPublished -> d_step { heldOffset = 0; heldSize = 0; heldPublished = 0 }
     :: else
@@ -581,7 +581,7 @@ proctype Receiver(byte position) {
     SENDER_ASLEEP = 0;
 #endif
     acknowledge()
-  :: received == N && heldAt == NOWHERE -> break
+  :: received == N && heldAt == NONE -> break
   od
 }
 

@@ -146,17 +146,17 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   private @Nullable Connection acceptUntil(long deadline) {
-    boolean hasLookedAgain = false;
+    boolean hasCheckedAgain = false;
     while (true) {
       try {
         Connection connection = acceptNext(deadline);
         if (connection != null) {
           return connection;
         }
-        if (hasLookedAgain || !mayLookAgain()) {
+        if (hasCheckedAgain || !mayCheckAgain()) {
           return null;
         }
-        hasLookedAgain = true;
+        hasCheckedAgain = true;
         continue;
       } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
         LOGGER.log(System.Logger.Level.DEBUG, "accepting a client failed; trying the next one", e);
@@ -185,7 +185,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   private @Nullable R next(long deadline) {
     try {
       R request = awaitRequest(deadline);
-      return request == null && mayLookAgain() ? awaitRequest(deadline) : request;
+      return request == null && mayCheckAgain() ? awaitRequest(deadline) : request;
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
@@ -195,7 +195,7 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
    * Called by a thread that has found no client. Returns whether there may be one now. The
    * readiness shows clients that arrive from now on.
    */
-  private boolean mayLookAgain() {
+  private boolean mayCheckAgain() {
     ReadinessDescriptor.Source source = clients;
     if (source == null) {
       return false;

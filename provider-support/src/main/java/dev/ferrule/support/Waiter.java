@@ -107,7 +107,7 @@ public final class Waiter {
   private static final int YIELDS = 10;
 
   private final WaitStrategy strategy;
-  private final long secondLookNanos;
+  private final long secondCheckNanos;
   private final long longestSleepNanos;
   private final BooleanSupplier letsOthersRun;
   private volatile @Nullable Thread waiting;
@@ -133,31 +133,31 @@ public final class Waiter {
    * Creates a waiter that checks a second time, because a wake-up may be late.
    *
    * @param strategy the wait strategy
-   * @param secondLookNanos the delay of the second check after falling asleep; 0 disables it
+   * @param secondCheckNanos the delay of the second check after falling asleep; 0 disables it
    */
-  public Waiter(WaitStrategy strategy, long secondLookNanos) {
-    this(strategy, secondLookNanos, Long.MAX_VALUE);
+  public Waiter(WaitStrategy strategy, long secondCheckNanos) {
+    this(strategy, secondCheckNanos, Long.MAX_VALUE);
   }
 
   /**
    * Creates a waiter whose wake-ups come from threads that may stop forever before they send one.
    *
    * @param strategy the wait strategy
-   * @param secondLookNanos the delay of the second check after falling asleep; 0 disables it
+   * @param secondCheckNanos the delay of the second check after falling asleep; 0 disables it
    * @param longestSleepNanos the maximum time to sleep before checking again
    */
-  public Waiter(WaitStrategy strategy, long secondLookNanos, long longestSleepNanos) {
-    this(strategy, secondLookNanos, longestSleepNanos, Waiter::yieldToOthers);
+  public Waiter(WaitStrategy strategy, long secondCheckNanos, long longestSleepNanos) {
+    this(strategy, secondCheckNanos, longestSleepNanos, Waiter::yieldToOthers);
   }
 
   /** For tests: yields by a function that returns whether another thread has run. */
   Waiter(
       WaitStrategy strategy,
-      long secondLookNanos,
+      long secondCheckNanos,
       long longestSleepNanos,
       BooleanSupplier letsOthersRun) {
     this.strategy = strategy;
-    this.secondLookNanos = secondLookNanos;
+    this.secondCheckNanos = secondCheckNanos;
     this.longestSleepNanos = longestSleepNanos;
     this.letsOthersRun = letsOthersRun;
   }
@@ -274,9 +274,9 @@ public final class Waiter {
         return true;
       }
       sleeps++;
-      boolean isSure = secondLookNanos == 0 || condition.isSure();
+      boolean isSure = secondCheckNanos == 0 || condition.isSure();
       if (!isSure) {
-        isSure = delaySecondLook(condition, deadline);
+        isSure = delaySecondCheck(condition, deadline);
         if (condition.isReady()) {
           return true;
         }
@@ -294,10 +294,10 @@ public final class Waiter {
   }
 
   /** Blocks until the second check; returns whether the whole delay has passed. */
-  private boolean delaySecondLook(Condition condition, long deadline) {
+  private boolean delaySecondCheck(Condition condition, long deadline) {
     long start = System.nanoTime();
-    block(condition, deadline, secondLookNanos);
-    boolean passed = System.nanoTime() - start >= secondLookNanos;
+    block(condition, deadline, secondCheckNanos);
+    boolean passed = System.nanoTime() - start >= secondCheckNanos;
     if (passed) {
       condition.onDelayPassed();
     }

@@ -95,8 +95,8 @@ final class SharedBuffers implements SharedReceiveSide {
   }
 
   @Override
-  public void stray(int receive) {
-    receives.stray(receive);
+  public void repostUnowned(int receive) {
+    receives.repostUnowned(receive);
   }
 
   @Override

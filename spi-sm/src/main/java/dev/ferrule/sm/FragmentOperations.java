@@ -144,7 +144,7 @@ final class FragmentOperations {
   private Fragments makeFragments() {
     try {
       resources.allocateRmaBuffer();
-      return new Fragments(own, peer, () -> resources.peer().tellFragments());
+      return new Fragments(own, peer, () -> resources.peer().notifyFragments());
     } catch (PosixException e) {
       throw Failures.of(connection.uri(), e);
     }

@@ -24,14 +24,14 @@ final class ReceiverOwnership {
   }
 
   private static final long PAUSE_NANOS = 20_000;
-  private static final long PATIENCE_NANOS = 1_000_000_000L;
+  private static final long TIMEOUT_NANOS = 1_000_000_000L;
 
   private final AtomicReference<Owner> owner = new AtomicReference<>(Owner.NONE);
   private volatile boolean commonEnded;
 
   /** Claims the messages for the connection's own receiver; false if the common one owns them. */
   boolean claimOwn() {
-    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    long deadline = System.nanoTime() + TIMEOUT_NANOS;
     while (true) {
       Owner now = owner.get();
       boolean free = now == Owner.NONE || (now == Owner.COMMON && commonEnded);

@@ -56,7 +56,7 @@ final class SmConnection implements Connection, Link {
    * then not lost but late: its store may still be in the processor's store buffer, where it stays
    * for far less than this delay.
    */
-  static final long SECOND_LOOK_NANOS = 500_000;
+  static final long SECOND_CHECK_NANOS = 500_000;
 
   private final URI uri;
   private final SmConnectionResources resources;
@@ -98,11 +98,11 @@ final class SmConnection implements Connection, Link {
     rings = new ReceivedRings(this, own, fences);
     boolean showsRoom = options.get(StandardOptions.READINESS) == Readiness.Interest.ALL;
     senders = new SmSenders(this, peer, fences, wait, showsRoom ? readiness : null);
-    receiver = new SmReceiver(this, rings, new Waiter(wait, SECOND_LOOK_NANOS));
+    receiver = new SmReceiver(this, rings, new Waiter(wait, SECOND_CHECK_NANOS));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }
-    rma = new SmRma(this, resources, options, new Waiter(wait, SECOND_LOOK_NANOS));
+    rma = new SmRma(this, resources, options, new Waiter(wait, SECOND_CHECK_NANOS));
     checkedReceiver = receiving.check(receiver);
     checkedRma = use("remote memory access").check(rma);
     life.onEnd(ended -> onWakeup());
@@ -403,7 +403,7 @@ final class SmConnection implements Connection, Link {
    */
   private void fail(FerruleException failure, String reason, int closeWord) {
     if (life.fail(failure, reason, () -> closeReason.compareAndSet(CloseReason.OPEN, closeWord))) {
-      tellPeer(closeWord);
+      notifyPeer(closeWord);
     }
   }
 
@@ -415,10 +415,10 @@ final class SmConnection implements Connection, Link {
   }
 
   /** Ends the connection at the peer, with the first of several reasons. */
-  private void tellPeer(int reason) {
+  private void notifyPeer(int reason) {
     closeReason.compareAndSet(CloseReason.OPEN, reason);
     senders.first().markClosed(closeReason.get());
-    resources.peer().tellClosed();
+    resources.peer().notifyClosed();
     Reference.reachabilityFence(this); // of the memory in which the reason is stored
   }
 
@@ -437,7 +437,7 @@ final class SmConnection implements Connection, Link {
     }
     life.release();
     rings.stop();
-    tellPeer(CloseReason.CLOSED);
+    notifyPeer(CloseReason.CLOSED);
     onWakeup();
     if (readiness != null) {
       readiness.close();

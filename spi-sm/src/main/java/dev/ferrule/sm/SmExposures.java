@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class SmExposures {
 
   /** Far longer than copying a piece takes. */
-  private static final long CALLBACK_PATIENCE_NANOS = 50_000_000;
+  private static final long CALLBACK_TIMEOUT_NANOS = 50_000_000;
 
   private static final long PAUSE_NANOS = 20_000;
 
@@ -31,7 +31,7 @@ final class SmExposures {
   private final SmConnectionResources resources;
   private final RegionTable table;
   private final AllocatableMemory allocatable;
-  private final long patienceNanos;
+  private final long releaseTimeoutNanos;
 
   SmExposures(SmConnection connection, SmConnectionResources resources, ResolvedOptions options) {
     this.connection = connection;
@@ -40,7 +40,7 @@ final class SmExposures {
         new RegionTable(
             resources.own().rma(), resources.peerRing().rma(), resources.exposingKnem());
     this.allocatable = resources.own().allocatable();
-    this.patienceNanos =
+    this.releaseTimeoutNanos =
         Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
   }
 
@@ -49,8 +49,8 @@ final class SmExposures {
   }
 
   /** Returns how long a close may wait for the peer, in nanoseconds. */
-  long patienceNanos() {
-    return patienceNanos;
+  long releaseTimeoutNanos() {
+    return releaseTimeoutNanos;
   }
 
   /** Exposes memory of the program; returns null if the table is full. */
@@ -95,7 +95,7 @@ final class SmExposures {
    */
   long deadline() {
     boolean isCallback = resources.endpoint().isCurrentThread();
-    return System.nanoTime() + (isCallback ? CALLBACK_PATIENCE_NANOS : patienceNanos);
+    return System.nanoTime() + (isCallback ? CALLBACK_TIMEOUT_NANOS : releaseTimeoutNanos);
   }
 
   /** Ends an exposure, and waits until the peer no longer accesses it. */

@@ -45,7 +45,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     this.facilities = facilities;
     this.receiver =
         options.get(SmOptions.SINGLE_RECEIVER)
-            ? new SmListenerReceiver(this, options, SmConnection.SECOND_LOOK_NANOS)
+            ? new SmListenerReceiver(this, options, SmConnection.SECOND_CHECK_NANOS)
             : null;
     acceptor.onClient(this::onClient);
     this.checkedReceiver =

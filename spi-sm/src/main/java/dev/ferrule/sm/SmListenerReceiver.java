@@ -49,9 +49,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private boolean begun;
   private volatile ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
-  SmListenerReceiver(SmListener listener, ResolvedOptions options, long secondLookNanos) {
+  SmListenerReceiver(SmListener listener, ResolvedOptions options, long secondCheckNanos) {
     this.listener = listener;
-    this.waiter = new Waiter(options.get(StandardOptions.WAIT), secondLookNanos);
+    this.waiter = new Waiter(options.get(StandardOptions.WAIT), secondCheckNanos);
     this.pauses = new StreamPauses(options.get(SmOptions.RING));
   }
 

@@ -61,7 +61,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   private final RemoteTable remote;
   private final FragmentServer server;
   private final FragmentOperations fragments;
-  private final CopyPath.Ways ways;
+  private final CopyPath.Selection selection;
   private final LocalUse localUse = new LocalUse();
   private final Transfer transfer = new Transfer();
 
@@ -83,9 +83,9 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     remote = new RemoteTable(own, peer);
     server =
         new FragmentServer(
-            own, peer, exposures.table(), () -> resources.peer().tellFragmentsDone());
+            own, peer, exposures.table(), () -> resources.peer().notifyFragmentsDone());
     fragments = new FragmentOperations(this, connection, resources, transfer, waiter);
-    ways = new CopyPath.Ways(choice, peer, resources.knem());
+    selection = new CopyPath.Selection(choice, peer, resources.knem());
   }
 
   @Override
@@ -109,13 +109,13 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
    */
   void checkAvailable() {
     if (resources.exposingKnem() == null) {
-      checkWay();
+      checkSelected();
     }
   }
 
-  private void checkWay() {
-    if (ways.path() == null) {
-      if (ways.mayHaveLostPeer() && !endAwaited) {
+  private void checkSelected() {
+    if (selection.path() == null) {
+      if (selection.mayHaveLostPeer() && !endAwaited) {
         endAwaited = true;
         connection.awaitEnd(PEER_GONE_NANOS);
       }
@@ -125,7 +125,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
           "remote memory access is not possible: option rma="
               + choice.name().toLowerCase(Locale.ROOT)
               + " does not work here ("
-              + String.join("; ", ways.failures())
+              + String.join("; ", selection.failures())
               + "); use rma=auto, which selects a method that works",
           null);
     }
@@ -133,7 +133,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
 
   /** Returns the mechanism that copies, for the counters. */
   Optional<String> path() {
-    return Optional.ofNullable(ways.path()).map(path -> path.name().toLowerCase(Locale.ROOT));
+    return Optional.ofNullable(selection.path()).map(path -> path.name().toLowerCase(Locale.ROOT));
   }
 
   @Override
@@ -194,7 +194,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
    * @return false after a timeout
    */
   boolean awaitUnused(SmMemoryUse memory, long start) {
-    long deadline = start + exposures.patienceNanos();
+    long deadline = start + exposures.releaseTimeoutNanos();
     boolean unused = localUse.awaitUnused(memory, deadline);
     while (unused && !connection.hasEnded() && !fragments.isOver(memory.lastFragments())) {
       unused = deadline - System.nanoTime() > 0;
@@ -234,7 +234,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     boolean write = right == RmaRight.WRITE;
     boolean atomic = right == RmaRight.ATOMIC;
     if (!region.isMapped() && !atomic) {
-      checkWay();
+      checkSelected();
     }
     try {
       localUse.begin(local);
@@ -311,12 +311,12 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   private boolean perform(boolean atomic, SmMemoryUse local, RemoteRegion region, long id) {
     try {
       boolean tries = tries();
-      if (!atomic && ways.direct() != null) {
+      if (!atomic && selection.direct() != null) {
         if (!fragments.awaitSubmitted(tries, deadline())) {
           return false; // an atomic operation; they are executed one after the other
         }
         copyDirectly(region);
-        if (ways.direct() != null) {
+        if (selection.direct() != null) {
           fragments.completed(id);
           return true;
         }
@@ -343,15 +343,15 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
 
   /** Copies one-sidedly until all is copied, or no one-sided method is left. */
   private void copyDirectly(RemoteRegion region) {
-    for (DirectCopy way = ways.direct(); way != null; way = ways.direct()) {
+    for (DirectCopy direct = selection.direct(); direct != null; direct = selection.direct()) {
       acquire(region);
       long piece = Math.min(transfer.length(), DIRECT_PIECE);
       boolean reached;
       long result = 0;
       try {
-        reached = piece == 0 || way.reaches(region);
+        reached = piece == 0 || direct.reaches(region);
         if (piece > 0 && reached) {
-          result = way.copy(transfer, piece);
+          result = direct.copy(transfer, piece);
         }
       } finally {
         remote.release();
@@ -359,7 +359,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
       if (!reached) {
         onUnreachable();
       } else if (result < 0) {
-        onDirectFailure(way, (int) -result);
+        onDirectFailure(direct, (int) -result);
       } else {
         transfer.advance(result);
         if (transfer.length() == 0) {
@@ -370,8 +370,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
   }
 
   /** Handles a failed copy: the peer or the memory is gone, or this method no longer works. */
-  private void onDirectFailure(DirectCopy way, int errno) {
-    boolean mayBeLost = way.mayHaveLostPeer(errno);
+  private void onDirectFailure(DirectCopy direct, int errno) {
+    boolean mayBeLost = direct.mayHaveLostPeer(errno);
     if (mayBeLost) {
       connection.awaitEnd(PEER_GONE_NANOS);
       endAwaited = true;
@@ -380,8 +380,8 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     if (errno == Errno.EFAULT && !mayBeLost) {
       throw notThere();
     }
-    ways.giveUp(PosixException.describe("copying", errno));
-    checkWay();
+    selection.selectNext(PosixException.describe("copying", errno));
+    checkSelected();
   }
 
   /** Handles memory that this method cannot reach, although it reaches the peer. */
@@ -389,11 +389,11 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     String problem =
         "the peer's driver could not pin the memory (a private mapping that is read-only, or too"
             + " little memory)";
-    if (!ways.hasNext()) {
+    if (!selection.hasNext()) {
       throw new RemoteAccessException(
           uri(), "rma=knem cannot access this memory: " + problem + "; set rma=auto", null);
     }
-    ways.giveUp(problem);
+    selection.selectNext(problem);
   }
 
   private RemoteAccessException notThere() {

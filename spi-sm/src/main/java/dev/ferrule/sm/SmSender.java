@@ -113,7 +113,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     try {
       long place = producer.claim(length);
       Reference.reachabilityFence(this);
-      if (place == RingProducer.NOWHERE) {
+      if (place == RingProducer.NO_OFFSET) {
         return null;
       }
       direct.lendInPlace(place, length, producer.records());
@@ -333,9 +333,9 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     }
   }
 
-  private boolean isAnythingOut() {
+  private boolean isReceiverHoldingRoom() {
     try {
-      boolean result = producer.isAnythingOut();
+      boolean result = producer.isReceiverHoldingRoom();
       Reference.reachabilityFence(this);
       return result;
     } catch (CorruptRingException e) {
@@ -354,7 +354,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
   public boolean isReady() {
     checkOpen();
     wantedLine = reserve(wantedLength, wantedLength);
-    if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
+    if (wantedLine == RingProducer.FULL && !isReceiverHoldingRoom()) {
       // the receiver may have released everything between the two checks
       wantedLine = reserve(wantedLength, wantedLength);
       if (wantedLine == RingProducer.FULL) {

@@ -66,7 +66,7 @@ final class SmSenders extends AbstractSenders<SmSender> {
             new SingleThreadedUse(() -> name + connection.uri()),
             producer,
             peer.layout(),
-            new Waiter(wait, SmConnection.SECOND_LOOK_NANOS),
+            new Waiter(wait, SmConnection.SECOND_CHECK_NANOS),
             whenClosed);
     if (room != null) {
       sender.showRoom(room);

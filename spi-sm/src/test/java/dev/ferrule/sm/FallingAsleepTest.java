@@ -12,8 +12,8 @@ import dev.ferrule.Receiver;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.sm.ring.RingSteps;
+import dev.ferrule.sm.ring.RingTestHook;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -110,12 +110,12 @@ class FallingAsleepTest {
 
   @BeforeEach
   void watch() {
-    RingSteps.onStep(this::reached);
+    RingTestHook.onReached(this::reached);
   }
 
   @AfterEach
   void removeDirectory() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
     addresses.close();
   }
 
@@ -129,7 +129,7 @@ class FallingAsleepTest {
     }
   }
 
-  private void reached(RingStep step) {
+  private void reached(RingTestPoint step) {
     switch (step) {
       case SLEEP_BEGINS -> receiverIs(Point.BEFORE_ARMING);
       case SLEEP_ANNOUNCED -> {

@@ -17,8 +17,8 @@ import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.sm.ring.RingSteps;
+import dev.ferrule.sm.ring.RingTestHook;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -399,8 +399,8 @@ class ManyConnectionsTest {
     private volatile @Nullable Thread common;
     private volatile @Nullable Thread own;
 
-    void reached(RingStep step) {
-      if (step == RingStep.SLEEP_ENDS && Thread.currentThread() == common) {
+    void reached(RingTestPoint step) {
+      if (step == RingTestPoint.SLEEP_ENDS && Thread.currentThread() == common) {
         late.countDown();
         awaitOwnAsleep();
       }
@@ -421,13 +421,13 @@ class ManyConnectionsTest {
 
   @AfterEach
   void removeHook() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
   }
 
   @Test
   void aListenersReceiverThatIsLateDoesNotClearTheFlagOfItsSuccessor() throws Exception {
     LateEnds ends = new LateEnds();
-    RingSteps.onStep(ends::reached);
+    RingTestHook.onReached(ends::reached);
     ConnectionOptions options =
         ConnectionOptions.builder()
             .set("singleReceiver", "on")

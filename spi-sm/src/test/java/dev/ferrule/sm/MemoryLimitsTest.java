@@ -13,8 +13,8 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
-import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.sm.ring.RingSteps;
+import dev.ferrule.sm.ring.RingTestHook;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,8 +38,9 @@ class MemoryLimitsTest {
 
   @BeforeEach
   void failOnce() {
-    RingSteps.onStep(step -> {
-      if (step == RingStep.OPENING_PRODUCER && !Thread.currentThread().getName().equals("client")) {
+    RingTestHook.onReached(step -> {
+      if (step == RingTestPoint.OPENING_PRODUCER
+          && !Thread.currentThread().getName().equals("client")) {
         Error error = next();
         if (error != null) {
           throw error;
@@ -54,7 +55,7 @@ class MemoryLimitsTest {
 
   @AfterEach
   void removeDirectory() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
     addresses.close();
   }
 

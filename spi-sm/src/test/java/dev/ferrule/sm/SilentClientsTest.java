@@ -22,8 +22,8 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.sm.ring.RingSteps;
+import dev.ferrule.sm.ring.RingTestHook;
+import dev.ferrule.sm.ring.RingTestPoint;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -413,8 +413,9 @@ class SilentClientsTest {
 
   /** Lets a thread of this name create the ends of its ring when the test allows it. */
   private static void hold(String thread, CountDownLatch allowed) {
-    RingSteps.onStep(step -> {
-      if (step == RingStep.OPENING_CONSUMER && Thread.currentThread().getName().equals(thread)) {
+    RingTestHook.onReached(step -> {
+      if (step == RingTestPoint.OPENING_CONSUMER
+          && Thread.currentThread().getName().equals(thread)) {
         try {
           allowed.await();
         } catch (InterruptedException e) {
@@ -426,7 +427,7 @@ class SilentClientsTest {
 
   @AfterEach
   void removeHook() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
   }
 
   /** Such as a JVM that loads the classes of a connection meanwhile. */

@@ -32,7 +32,7 @@ final class AcceptedClient {
   private final RdmaConnection connection;
   private final Mailbox mailbox;
   private long acceptedAt; // by the listener's clock
-  private long patienceNanos;
+  private long confirmTimeoutNanos;
 
   AcceptedClient(
       RdmaListener listener, RdmaContext rdmaContext, RdmaConnection connection, Mailbox mailbox) {
@@ -44,7 +44,7 @@ final class AcceptedClient {
 
   /** Starts the time to confirm. Called when the acceptance is sent. */
   void startTimeout(Duration timeout) {
-    patienceNanos = timeout.toNanos();
+    confirmTimeoutNanos = timeout.toNanos();
     acceptedAt = listener.now();
   }
 
@@ -55,16 +55,16 @@ final class AcceptedClient {
 
   /** Returns the deadline of the client's confirmation, by the listener's clock. */
   long deadline() {
-    return acceptedAt + patienceNanos;
+    return acceptedAt + confirmTimeoutNanos;
   }
 
   /** Shortens the time to confirm, as this client blocks others. Under the listener's lock. */
   void shortenTimeout() {
-    patienceNanos = Math.min(patienceNanos, SHORT_CONFIRM_NANOS);
+    confirmTimeoutNanos = Math.min(confirmTimeoutNanos, SHORT_CONFIRM_NANOS);
   }
 
   /** Returns whether {@link #confirmed} returns or throws without waiting. */
-  boolean isDecided() {
+  boolean isConfirmedOrFailed() {
     return !mailbox.isEmpty() || isExpired() || connection.hasEnded() || connection.hasReceived();
   }
 
@@ -165,7 +165,7 @@ final class AcceptedClient {
   }
 
   /** Closes the connection, which was not returned to the program. */
-  void dismiss() {
+  void close() {
     connection.close(Duration.ZERO);
   }
 

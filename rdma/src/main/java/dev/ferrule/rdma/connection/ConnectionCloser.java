@@ -19,7 +19,7 @@ import java.util.function.BooleanSupplier;
 final class ConnectionCloser {
 
   /** The time that closing waits for threads to leave blocking calls: far longer than they need. */
-  static final long PATIENCE_NANOS = 1_000_000_000L;
+  static final long TIMEOUT_NANOS = 1_000_000_000L;
 
   /**
    * The time that closing waits for a device to release a connection whose peer does not answer.
@@ -68,7 +68,7 @@ final class ConnectionCloser {
     connection.release();
     connection.wake();
     // threads leave their blocking calls before the queues are destroyed
-    connection.awaitNoWaiters(PATIENCE_NANOS);
+    connection.awaitNoWaiters(TIMEOUT_NANOS);
     boolean peerAnswers =
         closing == Lifecycle.Closing.OF_OPEN
             ? flush(Deadlines.after(timeout))
@@ -94,7 +94,7 @@ final class ConnectionCloser {
   private boolean flush(long deadline) {
     awaitDrained(deadline);
     if (channel.sends().controls().sayGoodbye()) {
-      awaitDrained(Math.max(deadline, System.nanoTime() + PATIENCE_NANOS / 2));
+      awaitDrained(Math.max(deadline, System.nanoTime() + TIMEOUT_NANOS / 2));
     }
     return events.isPeerGone() || channel.sends().isDelivered();
   }
@@ -165,15 +165,15 @@ final class ConnectionCloser {
     if (!mayHoldOne || resources.rdmaContext().isCurrentThread()) {
       return;
     }
-    LastWqeTimeout patience = resources.device().lastRequestPatience();
+    LastWqeTimeout timeout = resources.device().lastWqeTimeout();
     long since = life.failure() == null ? System.nanoTime() : abortedAt;
-    long end = since + patience.nanos();
+    long end = since + timeout.nanos();
     while (!events.isLastRequestReached() && end - System.nanoTime() > 0) {
       receives.poll();
       LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
     }
     if (resources.isWatched()) {
-      patience.waited(events.isLastRequestReached());
+      timeout.waited(events.isLastRequestReached());
     }
   }
 }

@@ -103,7 +103,7 @@ final class ConnectionEvents implements QueueCallbacks {
       case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error, or is gone");
       case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR -> {
         // the completions, if any, state the cause
-        connection.channel().sends().look();
+        connection.channel().sends().pollAndReport();
         takeEnd();
         life.lost("the queue pair reports an error: " + event.type());
       }

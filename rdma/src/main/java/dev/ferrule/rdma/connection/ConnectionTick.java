@@ -60,7 +60,7 @@ final class ConnectionTick implements Runnable {
       lastProbe = now;
       probe();
     } else {
-      channel.sends().look();
+      channel.sends().pollAndReport();
     }
     pollForReports();
     channel.tick();
@@ -82,7 +82,7 @@ final class ConnectionTick implements Runnable {
    */
   private void pollForReports() {
     int rounds = 0;
-    while (rounds < POLLS_PER_TICK && channel.isReportHeldUp() && receives.poll()) {
+    while (rounds < POLLS_PER_TICK && channel.isReportBlocked() && receives.poll()) {
       rounds++;
     }
   }

@@ -252,8 +252,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   }
 
   @Override
-  public void serveStarvingPeer() {
-    channel.serveStarvingPeer();
+  public void releaseSpaceToBlockedPeer() {
+    channel.releaseSpaceToBlockedPeer();
   }
 
   @Override
@@ -384,8 +384,8 @@ final class RdmaConnection implements Connection, RdmaReceiver.Owner {
   }
 
   /** Returns the time to wait for the peer when a resource is released, in nanoseconds. */
-  long patienceNanos() {
-    return Math.max(closeTimeout.toNanos(), ConnectionCloser.PATIENCE_NANOS);
+  long releaseTimeoutNanos() {
+    return Math.max(closeTimeout.toNanos(), ConnectionCloser.TIMEOUT_NANOS);
   }
 
   @Override

@@ -75,23 +75,23 @@ final class RdmaConnector {
       rdmaContext.release();
       throw e;
     }
-    ConnectTimeLeft patience = new ConnectTimeLeft(mailbox, rdmaContext, options);
+    ConnectTimeLeft timeLeft = new ConnectTimeLeft(mailbox, rdmaContext, options);
     RdmaConnectionResources resources =
         new RdmaConnectionResources(protocol, rdmaContext, id, null);
     RdmaConnection connection;
     try {
-      id.resolveAddress(peer, patience.millisLeft());
-      expect(patience, CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
+      id.resolveAddress(peer, timeLeft.millisLeft());
+      expect(timeLeft, CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
       id.setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
-      id.resolveRoute(patience.millisLeft());
-      expect(patience, CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
+      id.resolveRoute(timeLeft.millisLeft());
+      expect(timeLeft, CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
       resources.makeQueues(options, true);
       byte[] hello =
           Handshake.hello(Hello.Kind.CONNECT, protocol, options, resources, options.payload());
       id.connect(Handshake.request(hello, options, resources.device().attributes()));
       CmEvent answer =
           expect(
-              patience,
+              timeLeft,
               CmEvent.Type.ESTABLISHED,
               "connect timed out: the listener has not accepted within connectTimeout (raise it, or"
                   + " call accept() more often at the listener)");
@@ -141,10 +141,10 @@ final class RdmaConnector {
    *
    * @param timedOut the message if the wait times out
    */
-  private CmEvent expect(ConnectTimeLeft patience, CmEvent.Type expected, String timedOut)
+  private CmEvent expect(ConnectTimeLeft timeLeft, CmEvent.Type expected, String timedOut)
       throws InterruptedException {
     while (true) {
-      CmEvent event = patience.next();
+      CmEvent event = timeLeft.next();
       if (event == null) {
         throw new OperationTimeoutException(uri, timedOut, null);
       }

@@ -203,7 +203,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   @Override
   protected synchronized boolean hasClient() {
-    return !waiting.isEmpty() || confirming.stream().anyMatch(AcceptedClient::isDecided);
+    return !waiting.isEmpty() || confirming.stream().anyMatch(AcceptedClient::isConfirmedOrFailed);
   }
 
   @Override
@@ -248,7 +248,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
    */
   private @Nullable Supplier<@Nullable Connection> nextStep() {
     for (AcceptedClient client : confirming) {
-      if (client.isDecided()) {
+      if (client.isConfirmedOrFailed()) {
         confirming.remove(client);
         return client::confirmed;
       }
@@ -287,7 +287,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         return;
       }
     }
-    client.dismiss();
+    client.close();
     throw closed();
   }
 
@@ -371,11 +371,11 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /** Closes connections concurrently, as closing waits for each peer. */
-  private static void dismiss(List<AcceptedClient> clients) {
+  private static void closeConcurrently(List<AcceptedClient> clients) {
     List<Thread> threads =
         clients.stream()
             .map(client ->
-                Thread.ofPlatform().daemon().name("ferrule-rdma dismiss").start(client::dismiss))
+                Thread.ofPlatform().daemon().name("ferrule-rdma close").start(client::close))
             .toList();
     threads.forEach(Threads::awaitEnd);
   }
@@ -398,7 +398,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     }
     rdmaContext.removeTick(tick);
     left.forEach(request -> request.refuse(new Objection(Hello.Kind.REFUSE, CLOSED)));
-    dismiss(unconfirmed);
+    closeConcurrently(unconfirmed);
     groups.close();
     rdmaContext.destroy(id);
     rdmaContext.release();

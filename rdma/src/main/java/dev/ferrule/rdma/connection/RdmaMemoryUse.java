@@ -124,7 +124,7 @@ final class RdmaMemoryUse extends MemoryUse implements OneSidedOperations.Source
   }
 
   private boolean isLate(long start) {
-    return start + connection.patienceNanos() - System.nanoTime() < 0;
+    return start + connection.releaseTimeoutNanos() - System.nanoTime() < 0;
   }
 
   /** Ends the connection: a peer that receives nothing must not block a close without limit. */

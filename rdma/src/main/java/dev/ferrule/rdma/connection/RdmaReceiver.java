@@ -60,7 +60,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
      * Makes freed buffer space available to a peer that cannot send without it. A common receiver
      * does this in {@link #next}, for each connection without further messages.
      */
-    default void serveStarvingPeer() {}
+    default void releaseSpaceToBlockedPeer() {}
 
     /**
      * Returns whether no more messages can arrive before the program frees some of those it holds.
@@ -337,7 +337,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
       return true;
     }
     if (!owner.isAtEnd()) {
-      owner.serveStarvingPeer();
+      owner.releaseSpaceToBlockedPeer();
       return false;
     }
     // the last message may have arrived between the poll and the end

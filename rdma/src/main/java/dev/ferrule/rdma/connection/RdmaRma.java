@@ -108,8 +108,8 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
               }
 
               @Override
-              public long patienceNanos() {
-                return connection.patienceNanos();
+              public long releaseTimeoutNanos() {
+                return connection.releaseTimeoutNanos();
               }
 
               @Override

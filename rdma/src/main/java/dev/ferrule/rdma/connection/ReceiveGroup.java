@@ -75,12 +75,12 @@ final class ReceiveGroup {
               }
             });
     completions = made;
-    queue = new ReceiveQueue(made, this::stray, batch);
+    queue = new ReceiveQueue(made, this::repostUnowned, batch);
   }
 
-  private void stray(int receive) {
+  private void repostUnowned(int receive) {
     if (shared != null) {
-      shared.stray(receive);
+      shared.repostUnowned(receive);
     }
   }
 

@@ -31,7 +31,7 @@ public interface SharedReceiveSide extends AutoCloseable {
    *
    * @param receive the work request's id
    */
-  void stray(int receive);
+  void repostUnowned(int receive);
 
   /** Releases all resources, after all connections are closed. */
   @Override

@@ -32,10 +32,10 @@ public final class Cleanup {
    * long: rdma_rxe destroys a queue pair only after the network stack has released its packets,
    * which takes seconds if the link is cut.
    *
-   * @param patienceNanos the maximum time to wait, in nanoseconds
+   * @param timeoutNanos the maximum time to wait, in nanoseconds
    * @param resources the resources, in closing order; null for one that was not created
    */
-  public static void closeAside(long patienceNanos, @Nullable AutoCloseable... resources) {
+  public static void closeAside(long timeoutNanos, @Nullable AutoCloseable... resources) {
     Thread closing;
     try {
       closing =
@@ -45,8 +45,8 @@ public final class Cleanup {
       return;
     }
     boolean interrupted = false;
-    long end = System.nanoTime() + patienceNanos;
-    long left = patienceNanos;
+    long end = System.nanoTime() + timeoutNanos;
+    long left = timeoutNanos;
     while (closing.isAlive() && left > 0) {
       try {
         closing.join(Duration.ofNanos(left));

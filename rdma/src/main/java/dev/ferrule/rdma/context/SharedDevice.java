@@ -37,7 +37,7 @@ public final class SharedDevice {
   private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>(); // by their key
   private final Map<CompletionQueue, Long> keys = new ConcurrentHashMap<>();
   private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
-  private final LastWqeTimeout lastRequestPatience = new LastWqeTimeout();
+  private final LastWqeTimeout lastWqeTimeout = new LastWqeTimeout();
   private final AtomicLong lastKey = new AtomicLong();
   private Set<Consumer<AsyncEvent>> eventWatchers =
       Set.of(); // of the event that is being dispatched
@@ -80,8 +80,8 @@ public final class SharedDevice {
    *
    * @return the timeout of this device
    */
-  public LastWqeTimeout lastRequestPatience() {
-    return lastRequestPatience;
+  public LastWqeTimeout lastWqeTimeout() {
+    return lastWqeTimeout;
   }
 
   /**

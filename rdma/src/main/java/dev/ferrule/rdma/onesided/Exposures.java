@@ -50,7 +50,7 @@ public final class Exposures {
      * {@return the time to wait for the peer's outstanding accesses when an exposure ends, in
      * nanoseconds}
      */
-    long patienceNanos();
+    long releaseTimeoutNanos();
 
     /**
      * Ends the connection with a failure.
@@ -241,7 +241,7 @@ public final class Exposures {
     int id = exposure.key().id();
     writeGeneration(id, 0);
     long number = readInUse(id);
-    long deadline = System.nanoTime() + life.patienceNanos();
+    long deadline = System.nanoTime() + life.releaseTimeoutNanos();
     long pause = PAUSE_NANOS;
     boolean last = false; // the last READ was posted after the deadline, so its result is final
     while (queue.isUsable()) {

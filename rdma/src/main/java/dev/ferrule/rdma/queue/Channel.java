@@ -25,8 +25,8 @@ public abstract class Channel {
   private final MemorySegment view;
   private final ViewUse viewUse = new ViewUse();
   private volatile boolean closed;
-  private final AtomicBoolean touched = new AtomicBoolean();
-  private @Nullable Channel touchedBefore;
+  private final AtomicBoolean linked = new AtomicBoolean();
+  private @Nullable Channel nextCompleted;
 
   // What a poll has found, to be handled after it; written under the receive queue's lock.
   private volatile boolean goodbye;
@@ -108,7 +108,7 @@ public abstract class Channel {
    * Makes freed buffer space available that {@link #freed} holds back until there is more, if the
    * peer cannot send without it. By one thread at a time.
    */
-  protected abstract void relieveStarvingPeer();
+  protected abstract void releaseHeldBackSpace();
 
   /**
    * Returns whether no more messages can arrive before the program frees some of those that it
@@ -129,8 +129,8 @@ public abstract class Channel {
    * @param message the message's number, as delivered
    */
   public final void free(int message) {
-    ReceiveMultiplexer.Place place = messages.place();
-    if (place == null) {
+    ReceiveMultiplexer.Node node = messages.node();
+    if (node == null) {
       freed(message);
       return;
     }
@@ -139,20 +139,20 @@ public abstract class Channel {
     synchronized (freeing) {
       freed(message);
     }
-    place.offer(); // the peer may need the space, and the connection may have left the rotation
+    node.offer(); // the peer may need the space, and the connection may have left the rotation
   }
 
   /**
    * Makes freed buffer space available if the peer cannot send without it. Called by the receiver's
    * thread when it has found no message: while it waits for one, it frees nothing.
    */
-  public final void serveStarvingPeer() {
-    if (messages.place() == null) {
-      relieveStarvingPeer();
+  public final void releaseSpaceToBlockedPeer() {
+    if (messages.node() == null) {
+      releaseHeldBackSpace();
       return;
     }
     synchronized (freeing) {
-      relieveStarvingPeer();
+      releaseHeldBackSpace();
     }
   }
 
@@ -227,9 +227,9 @@ public abstract class Channel {
    * claimed them. Under the receive queue's lock.
    */
   final void deliverTo(ReceiveMultiplexer common) {
-    ReceiveMultiplexer.Place place = new ReceiveMultiplexer.Place(common, this);
-    if (messages.claim(place)) {
-      place.offer();
+    ReceiveMultiplexer.Node node = new ReceiveMultiplexer.Node(common, this);
+    if (messages.claim(node)) {
+      node.offer();
     }
   }
 
@@ -272,19 +272,19 @@ public abstract class Channel {
    * already, does nothing: the thread that handles that list has yet to handle this channel. Under
    * the queue's lock, after the completion is taken.
    */
-  final boolean touch(@Nullable Channel others) {
-    if (touched.getAndSet(true)) {
+  final boolean linkCompleted(@Nullable Channel others) {
+    if (linked.getAndSet(true)) {
       return false;
     }
-    touchedBefore = others;
+    nextCompleted = others;
     return true;
   }
 
   /** Unlinks the channel and returns the next one. Later completions link the channel again. */
-  final @Nullable Channel untouch() {
-    Channel next = touchedBefore;
-    touchedBefore = null;
-    touched.getAndSet(false);
+  final @Nullable Channel unlinkCompleted() {
+    Channel next = nextCompleted;
+    nextCompleted = null;
+    linked.getAndSet(false);
     return next;
   }
 
@@ -328,8 +328,8 @@ public abstract class Channel {
    *
    * @return whether it is; if so, the caller should poll for completions, as the program may not
    */
-  public final boolean isReportHeldUp() {
-    return sends.controls().isReportHeldUp();
+  public final boolean isReportBlocked() {
+    return sends.controls().isReportBlocked();
   }
 
   /**
@@ -338,7 +338,7 @@ public abstract class Channel {
    */
   public final void tick() {
     repostAll();
-    sends.controls().sendOwedReport(); // even if little space is free, the peer may need it
+    sends.controls().sendPendingReport(); // even if little space is free, the peer may need it
   }
 
   /** Reposts freed buffers that are held back. By any thread, not under a lock. */
@@ -346,7 +346,7 @@ public abstract class Channel {
 
   /** Handles what a poll has found; not under a lock. */
   final void afterPoll() {
-    ReceiveMultiplexer.Place known = messages.place();
+    ReceiveMultiplexer.Node known = messages.node();
     if (known != null) {
       known.offer();
     }
@@ -381,7 +381,7 @@ public abstract class Channel {
    */
   public final void closeReceives() {
     closed = true;
-    ReceiveMultiplexer.Place known = messages.place();
+    ReceiveMultiplexer.Node known = messages.node();
     if (known != null) {
       known.clear();
     }

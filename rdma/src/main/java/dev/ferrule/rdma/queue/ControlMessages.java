@@ -31,7 +31,9 @@ public final class ControlMessages {
   private final SendChain chain = new SendChain(1);
   private volatile boolean reporting = true; // until either side has sent a goodbye
   private final AtomicLong reports = new AtomicLong();
-  private volatile boolean endOwed; // whether the end must still be posted; written under the lock
+
+  /** Whether the end must still be posted. Written under the lock. */
+  private volatile boolean endPending;
 
   ControlMessages(
       Channel.Parts parts,
@@ -99,7 +101,7 @@ public final class ControlMessages {
    * no peer needs one.
    */
   void sendReport() {
-    if (endOwed || protocol.isReportDue()) {
+    if (endPending || protocol.isReportDue()) {
       sendReport(false);
     }
   }
@@ -115,7 +117,7 @@ public final class ControlMessages {
     }
     lock.lock();
     try {
-      endOwed = true;
+      endPending = true;
     } finally {
       lock.unlock();
     }
@@ -123,8 +125,8 @@ public final class ControlMessages {
   }
 
   /** Sends a report of any unreported free buffer space. */
-  void sendOwedReport() {
-    if (endOwed || protocol.isReportOwed()) {
+  void sendPendingReport() {
+    if (endPending || protocol.isReportPending()) {
       sendReport(true);
     }
   }
@@ -143,8 +145,8 @@ public final class ControlMessages {
    * {@return whether a report or the end is pending, but the peer is not known to be able to
    * receive it}
    */
-  boolean isReportHeldUp() {
-    if (!reporting || !(endOwed || protocol.isReportOwed())) {
+  boolean isReportBlocked() {
+    if (!reporting || !(endPending || protocol.isReportPending())) {
       return false;
     }
     lock.lock();
@@ -158,14 +160,14 @@ public final class ControlMessages {
   private void sendReport(boolean early) {
     lock.lock();
     try {
-      boolean due = endOwed || (early ? protocol.isReportOwed() : protocol.isReportDue());
+      boolean due = endPending || (early ? protocol.isReportPending() : protocol.isReportDue());
       if (due && reporting && queue.isUsable() && protocol.mayReport()) {
         if (ledger.controlsPosted() >= SENDS) {
           queue.poll();
         }
         if (ledger.controlsPosted() < SENDS) {
-          if (endOwed) {
-            endOwed = false;
+          if (endPending) {
+            endPending = false;
             postEnd();
           } else {
             postReport();

@@ -25,8 +25,8 @@ public class MessageQueue {
   private final AtomicLong bytesTaken = new AtomicLong(); // a single owner updates it before taken
 
   /**
-   * The owner: this queue for the connection's own receiver, the place in a common receiver, or
-   * null if there is none yet.
+   * The owner: this queue for the connection's own receiver, the node in a common receiver, or null
+   * if there is none yet.
    */
   private final AtomicReference<@Nullable Object> owner = new AtomicReference<>();
 
@@ -79,7 +79,7 @@ public class MessageQueue {
       return NONE;
     }
     long message = messages[(int) now & mask];
-    if (place() == null) {
+    if (node() == null) {
       bytesTaken.setPlain(bytesTaken.getPlain() + length(message));
       taken.setRelease(now + 1);
     } else if (taken.compareAndSet(now, now + 1)) {
@@ -134,22 +134,22 @@ public class MessageQueue {
     if (owner.compareAndSet(null, this)) {
       return true;
     }
-    ReceiveMultiplexer.Place place = place();
-    return place == null || place.isEnded();
+    ReceiveMultiplexer.Node node = node();
+    return node == null || node.isEnded();
   }
 
   /**
    * Claims the messages for a common receiver; returns false if another receiver has claimed them.
    */
-  final boolean claim(ReceiveMultiplexer.Place place) {
-    return owner.compareAndSet(null, place);
+  final boolean claim(ReceiveMultiplexer.Node node) {
+    return owner.compareAndSet(null, node);
   }
 
   /**
-   * Returns the place of the common receiver that has claimed the messages, even if it has ended;
+   * Returns the node of the common receiver that has claimed the messages, even if it has ended;
    * null if none has.
    */
-  final ReceiveMultiplexer.@Nullable Place place() {
-    return owner.get() instanceof ReceiveMultiplexer.Place place ? place : null;
+  final ReceiveMultiplexer.@Nullable Node node() {
+    return owner.get() instanceof ReceiveMultiplexer.Node node ? node : null;
   }
 }

@@ -22,15 +22,15 @@ public final class ReceiveMultiplexer {
   static final int TURN = 4;
 
   /** A list node of a connection. */
-  static final class Place {
+  static final class Node {
 
     private final ReceiveMultiplexer list;
     private volatile @Nullable Channel
         channel; // null after its close: the node may stay in the list
     private final AtomicBoolean listed = new AtomicBoolean();
-    private @Nullable Place next; // guarded by the list that the node is in
+    private @Nullable Node next; // guarded by the list that the node is in
 
-    Place(ReceiveMultiplexer list, Channel channel) {
+    Node(ReceiveMultiplexer list, Channel channel) {
       this.list = list;
       this.channel = channel;
     }
@@ -51,13 +51,13 @@ public final class ReceiveMultiplexer {
   }
 
   private final Runnable wake;
-  private final AtomicReference<@Nullable Place> offered =
+  private final AtomicReference<@Nullable Node> offered =
       new AtomicReference<>(); // the last offered is first
   private volatile boolean ended;
 
   // The list, in the order of service; used by the receiver.
-  private @Nullable Place first;
-  private @Nullable Place last;
+  private @Nullable Node first;
+  private @Nullable Node last;
   private long turnEnd; // the messagesTaken() of the first at which the next is served
 
   /**
@@ -69,15 +69,15 @@ public final class ReceiveMultiplexer {
     this.wake = wake;
   }
 
-  private void offer(Place place) {
-    if (ended || place.listed.get() || place.listed.getAndSet(true)) {
+  private void offer(Node node) {
+    if (ended || node.listed.get() || node.listed.getAndSet(true)) {
       return; // not missed: the receiver checks for messages before and after it removes the node
     }
-    Place behind;
+    Node behind;
     do {
       behind = offered.get();
-      place.next = behind;
-    } while (!offered.compareAndSet(behind, place));
+      node.next = behind;
+    } while (!offered.compareAndSet(behind, node));
   }
 
   void wake() {
@@ -103,21 +103,21 @@ public final class ReceiveMultiplexer {
       appendOffered();
     }
     while (first != null && !ended) {
-      Place place = first;
-      Channel channel = place.channel;
+      Node node = first;
+      Channel channel = node.channel;
       if (channel == null || channel.isClosed()) {
         removeFirst(); // it stays marked as listed, so it is never offered again
       } else if (!channel.messages().hasNext()) {
         removeFirst();
-        place.listed.getAndSet(false);
+        node.listed.getAndSet(false);
         if (!channel.messages().hasNext()) {
-          channel.serveStarvingPeer(); // the peer may be unable to send before that
-        } else if (!place.listed.getAndSet(true)) {
-          append(place); // a message arrived while the node was still marked as listed
+          channel.releaseSpaceToBlockedPeer(); // the peer may be unable to send before that
+        } else if (!node.listed.getAndSet(true)) {
+          append(node); // a message arrived while the node was still marked as listed
         }
       } else if (channel.messages().messagesTaken() >= turnEnd) {
         removeFirst();
-        append(place);
+        append(node);
       } else {
         return channel;
       }
@@ -127,10 +127,10 @@ public final class ReceiveMultiplexer {
 
   /** Removes the first node; then appends the nodes that were offered since. */
   private void removeFirst() {
-    Place place = first;
-    if (place != null) {
-      first = place.next;
-      place.next = null;
+    Node node = first;
+    if (node != null) {
+      first = node.next;
+      node.next = null;
       if (first == null) {
         last = null;
       } else {
@@ -144,34 +144,34 @@ public final class ReceiveMultiplexer {
     if (offered.get() == null) {
       return;
     }
-    Place place = offered.getAndSet(null);
-    Place turned = null;
-    while (place != null) { // reverses the order: the first offered becomes the first
-      Place behind = place.next;
-      place.next = turned;
-      turned = place;
-      place = behind;
+    Node node = offered.getAndSet(null);
+    Node turned = null;
+    while (node != null) { // reverses the order: the first offered becomes the first
+      Node behind = node.next;
+      node.next = turned;
+      turned = node;
+      node = behind;
     }
     while (turned != null) {
-      Place behind = turned.next;
+      Node behind = turned.next;
       append(turned);
       turned = behind;
     }
   }
 
-  private void append(Place place) {
-    place.next = null;
+  private void append(Node node) {
+    node.next = null;
     if (last == null) {
-      first = place;
-      beginTurn(place);
+      first = node;
+      beginTurn(node);
     } else {
-      last.next = place;
+      last.next = node;
     }
-    last = place;
+    last = node;
   }
 
-  private void beginTurn(Place place) {
-    Channel channel = place.channel;
+  private void beginTurn(Node node) {
+    Channel channel = node.channel;
     turnEnd = channel == null ? 0 : channel.messages().messagesTaken() + TURN;
   }
 }

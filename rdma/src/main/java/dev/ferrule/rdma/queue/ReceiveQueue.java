@@ -33,7 +33,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private volatile @Nullable Channel only; // in a queue of one connection, which needs no lookup
   private volatile @Nullable ReceiveMultiplexer common; // written under the lock
   private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
-  private @Nullable Channel touched; // a list of those with new completions; under the lock
+  private @Nullable Channel completed; // a list of those with new completions; under the lock
   private boolean closed; // under the lock
 
   /**
@@ -81,7 +81,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       if (!single) {
         takeLeftovers();
       }
-      next = takeTouched();
+      next = takeCompleted();
       byNumber.put(channel.queuePairNumber(), channel);
       channels.add(channel);
       collect(channel);
@@ -170,7 +170,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     Channel next;
     try {
       count = takeBatch();
-      next = takeTouched();
+      next = takeCompleted();
     } finally {
       lock.unlock();
     }
@@ -191,12 +191,12 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /** Returns the list of channels whose completions were taken. Under the lock. */
-  private @Nullable Channel takeTouched() {
+  private @Nullable Channel takeCompleted() {
     if (single) {
       return only;
     }
-    Channel first = touched;
-    touched = null;
+    Channel first = completed;
+    completed = null;
     return first;
   }
 
@@ -212,7 +212,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     Channel next = first;
     while (next != null) {
       Channel channel = next;
-      next = single ? null : channel.untouch();
+      next = single ? null : channel.unlinkCompleted();
       handle(channel);
     }
     wakeCommon();
@@ -239,9 +239,9 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
     channel.take(completions, index);
     if (!single
-        && channel != touched
-        && channel.touch(touched)) { // after the completion is taken: see touch
-      touched = channel;
+        && channel != completed
+        && channel.linkCompleted(completed)) { // after the completion is taken: see linkCompleted
+      completed = channel;
     }
   }
 

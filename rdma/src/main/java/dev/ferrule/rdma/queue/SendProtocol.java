@@ -80,7 +80,7 @@ public interface SendProtocol {
    * {@return whether there is anything to report, even if no report is due; called periodically}
    * Not under the lock.
    */
-  default boolean isReportOwed() {
+  default boolean isReportPending() {
     return isReportDue();
   }
 

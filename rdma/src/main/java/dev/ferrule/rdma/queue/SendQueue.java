@@ -530,12 +530,12 @@ public final class SendQueue {
    * @return whether it is known
    */
   boolean reportCause() {
-    look();
+    pollAndReport();
     return failures.reportCause();
   }
 
   /** Polls for completions, and reports failures. */
-  public void look() {
+  public void pollAndReport() {
     lock.lock();
     try {
       poll();

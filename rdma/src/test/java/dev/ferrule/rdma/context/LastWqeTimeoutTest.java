@@ -7,22 +7,22 @@ import org.junit.jupiter.api.Test;
 
 class LastWqeTimeoutTest {
 
-  private final LastWqeTimeout patience = new LastWqeTimeout();
+  private final LastWqeTimeout timeout = new LastWqeTimeout();
 
   @Test
   void shouldShortenTheTimeoutOfADeviceThatNeverReports() {
     for (int i = 0; i < LastWqeTimeout.ATTEMPTS; i++) {
-      assertThat(patience.nanos()).isEqualTo(LastWqeTimeout.LONG_NANOS);
-      patience.waited(false);
+      assertThat(timeout.nanos()).isEqualTo(LastWqeTimeout.LONG_NANOS);
+      timeout.waited(false);
     }
-    assertThat(patience.nanos()).isEqualTo(LastWqeTimeout.SHORT_NANOS);
+    assertThat(timeout.nanos()).isEqualTo(LastWqeTimeout.SHORT_NANOS);
   }
 
   @Test
   void shouldKeepTheTimeoutOfADeviceThatHasReportedOnce() {
     for (int i = 0; i < 2 * LastWqeTimeout.ATTEMPTS; i++) {
-      patience.waited(i == 1);
+      timeout.waited(i == 1);
     }
-    assertThat(patience.nanos()).isEqualTo(LastWqeTimeout.LONG_NANOS);
+    assertThat(timeout.nanos()).isEqualTo(LastWqeTimeout.LONG_NANOS);
   }
 }

@@ -59,7 +59,7 @@ class ExposuresTest {
     }
 
     @Override
-    public long patienceNanos() {
+    public long releaseTimeoutNanos() {
       return patience.toNanos();
     }
 

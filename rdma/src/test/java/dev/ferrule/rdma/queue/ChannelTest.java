@@ -118,7 +118,7 @@ class ChannelTest {
     device.failed(sendCompletions, NUMBER, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);
     device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
 
-    failing.sends().look();
+    failing.sends().pollAndReport();
 
     assertThat(slow.told).hasSize(2).containsOnly("RETRY_EXCEEDED " + 0x81);
   }

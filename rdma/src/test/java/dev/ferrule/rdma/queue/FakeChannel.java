@@ -89,7 +89,7 @@ final class FakeChannel extends IdleChannel {
   }
 
   @Override
-  protected void relieveStarvingPeer() {
+  protected void releaseHeldBackSpace() {
     served++;
   }
 

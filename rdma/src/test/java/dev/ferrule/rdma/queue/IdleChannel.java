@@ -29,7 +29,7 @@ public class IdleChannel extends Channel {
   protected void freed(int message) {}
 
   @Override
-  protected void relieveStarvingPeer() {}
+  protected void releaseHeldBackSpace() {}
 
   @Override
   public boolean isExhausted(int held) {

@@ -104,8 +104,8 @@ class MessageQueueInterleavingTest {
       };
     }
 
-    ReceiveMultiplexer.Place place() {
-      return new ReceiveMultiplexer.Place(common, CHANNEL);
+    ReceiveMultiplexer.Node node() {
+      return new ReceiveMultiplexer.Node(common, CHANNEL);
     }
   }
 
@@ -127,7 +127,7 @@ class MessageQueueInterleavingTest {
   void noMessageIsTakenTwiceOrLostWhenTheOwnReceiverTakesOver() {
     Interleavings.explore(() -> {
       Queue queue = new Queue();
-      Interleavings.check(queue.messages.claim(queue.place()), "not claimed");
+      Interleavings.check(queue.messages.claim(queue.node()), "not claimed");
       queue.add(1);
       queue.add(2);
       Interleavings.runAll(queue.taking(), queue.takingOver());
@@ -149,7 +149,7 @@ class MessageQueueInterleavingTest {
           new Steps() {
             @Override
             public void run() {
-              queue.commonHasClaimed = queue.messages.claim(queue.place());
+              queue.commonHasClaimed = queue.messages.claim(queue.node());
             }
           });
       Interleavings.check(queue.ownHasClaimed != queue.commonHasClaimed, "both, or none");

@@ -117,7 +117,7 @@ public final class QueueStress {
 
     /** Makes a common receiver claim two messages of 1 and 2 bytes, and ends it. */
     public Succession() {
-      queue.claim(new ReceiveMultiplexer.Place(new ReceiveMultiplexer(() -> {}), null));
+      queue.claim(new ReceiveMultiplexer.Node(new ReceiveMultiplexer(() -> {}), null));
       queue.add(1, 1);
       queue.add(2, 2);
     }
@@ -201,7 +201,7 @@ public final class QueueStress {
 
   /**
    * Either the thread that takes a completion handles the channel, or the thread that is handling
-   * it sees the completion; see {@link Channel#touch}.
+   * it sees the completion; see {@link Channel#linkCompleted}.
    */
   @JCStressTest
   @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "no thread handles it")
@@ -213,7 +213,7 @@ public final class QueueStress {
 
     /** Links the channel for an earlier completion. */
     public Touch() {
-      channel.touch(null);
+      channel.linkCompleted(null);
     }
 
     /**
@@ -224,7 +224,7 @@ public final class QueueStress {
     @Actor
     public void poller(ZI_Result result) {
       taken = 1;
-      result.r1 = channel.touch(null);
+      result.r1 = channel.linkCompleted(null);
     }
 
     /**
@@ -234,7 +234,7 @@ public final class QueueStress {
      */
     @Actor
     public void earlier(ZI_Result result) {
-      channel.untouch();
+      channel.unlinkCompleted();
       result.r2 = taken;
     }
   }

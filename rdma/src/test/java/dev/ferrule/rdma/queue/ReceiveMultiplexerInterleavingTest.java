@@ -185,7 +185,7 @@ class ReceiveMultiplexerInterleavingTest {
     }
 
     @Override
-    protected void relieveStarvingPeer() {
+    protected void releaseHeldBackSpace() {
       isOwed = false;
     }
 
@@ -318,9 +318,9 @@ class ReceiveMultiplexerInterleavingTest {
     }
 
     void offer(int connection) {
-      ReceiveMultiplexer.Place place = own[connection].connection.messages().place();
-      if (place != null) {
-        place.offer();
+      ReceiveMultiplexer.Node node = own[connection].connection.messages().node();
+      if (node != null) {
+        node.offer();
       }
     }
 

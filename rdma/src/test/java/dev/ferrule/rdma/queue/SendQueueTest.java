@@ -286,7 +286,7 @@ class SendQueueTest {
   void aProtocolWithoutGoodbyeAnnouncesNoEnd() {
     protocol.saysGoodbye = false;
     queue.controls().sendEnd();
-    queue.controls().sendOwedReport();
+    queue.controls().sendPendingReport();
     assertThat(device.sends()).isEmpty();
   }
 
@@ -295,11 +295,11 @@ class SendQueueTest {
     protocol.mayReport = false;
     queue.controls().sendEnd();
     assertThat(device.sends()).isEmpty();
-    assertThat(queue.controls().isReportHeldUp()).isTrue();
+    assertThat(queue.controls().isReportBlocked()).isTrue();
     protocol.mayReport = true;
-    queue.controls().sendOwedReport();
+    queue.controls().sendPendingReport();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.END);
-    queue.controls().sendOwedReport();
+    queue.controls().sendPendingReport();
     assertThat(sendsReport()).isFalse();
     assertThat(device.sends()).hasSize(1);
     assertThat(queue.controls().reports()).isZero();
@@ -311,10 +311,10 @@ class SendQueueTest {
     queue.controls().sendEnd();
     assertThat(queue.controls().sayGoodbye()).isTrue();
     protocol.mayReport = true;
-    queue.controls().sendOwedReport();
+    queue.controls().sendPendingReport();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
     assertThat(device.sends()).hasSize(1);
-    assertThat(queue.controls().isReportHeldUp()).isFalse();
+    assertThat(queue.controls().isReportBlocked()).isFalse();
   }
 
   @Test
@@ -359,8 +359,8 @@ class SendQueueTest {
     protocol.reportDue = true;
     assertThat(outbox.reserve(1, 1)).isGreaterThan(SendQueue.FULL);
     assertThat(sendsReport()).isFalse();
-    queue.controls().sendOwedReport();
-    assertThat(queue.controls().isReportHeldUp()).isFalse();
+    queue.controls().sendPendingReport();
+    assertThat(queue.controls().isReportBlocked()).isFalse();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
   }
 
@@ -370,21 +370,21 @@ class SendQueueTest {
     queue.controls().stopReports();
     protocol.reportDue = true;
     protocol.mayReport = false;
-    assertThat(queue.controls().isReportHeldUp()).isFalse();
+    assertThat(queue.controls().isReportBlocked()).isFalse();
     protocol.mayReport = true;
     assertThat(outbox.reserve(1, 1)).isLessThanOrEqualTo(SendQueue.FULL);
-    queue.controls().sendOwedReport();
+    queue.controls().sendPendingReport();
     assertThat(device.sends()).isEmpty();
   }
 
   @Test
-  void aReportIsHeldUpIfThePeerIsNotReadyForIt() {
+  void aReportIsBlockedIfThePeerIsNotReadyForIt() {
     protocol.mayReport = false;
-    assertThat(queue.controls().isReportHeldUp()).as("there is none").isFalse();
+    assertThat(queue.controls().isReportBlocked()).as("there is none").isFalse();
     protocol.reportDue = true;
-    assertThat(queue.controls().isReportHeldUp()).isTrue();
+    assertThat(queue.controls().isReportBlocked()).isTrue();
     protocol.mayReport = true;
-    assertThat(queue.controls().isReportHeldUp()).as("the peer is ready").isFalse();
+    assertThat(queue.controls().isReportBlocked()).as("the peer is ready").isFalse();
   }
 
   @Test
@@ -432,7 +432,7 @@ class SendQueueTest {
     outbox.stage(outbox.reserve(1, 1), 1, 1);
     assertThat(outbox.publish()).isFalse();
     device.sendErrno = 0;
-    queue.look();
+    queue.pollAndReport();
     queue.probe();
     assertThat(callbacks.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
   }
@@ -455,9 +455,9 @@ class SendQueueTest {
     send(3);
     device.failed(completions, 77, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);
     device.failed(completions, 77, 2, CompletionStatus.FLUSHED, 0x82);
-    queue.look();
+    queue.pollAndReport();
     device.failed(completions, 77, 3, CompletionStatus.FLUSHED, 0x82);
-    queue.look();
+    queue.pollAndReport();
     queue.isComplete(1);
     assertThat(callbacks.told).containsExactly("RETRY_EXCEEDED " + 0x81);
     assertThat(queue.isComplete(1)).isFalse();
@@ -468,7 +468,7 @@ class SendQueueTest {
     List<Runnable> methods =
         List.of(
             () -> queue.isComplete(1),
-            () -> queue.look(),
+            () -> queue.pollAndReport(),
             () -> queue.probe(),
             () -> assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL));
     for (Runnable method : methods) {
@@ -485,7 +485,7 @@ class SendQueueTest {
   void afterAFailureNoControlMessagesArePosted() {
     send(1);
     device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
-    queue.look();
+    queue.pollAndReport();
     int before = device.sends().size();
     protocol.reportDue = true;
     assertThat(sendsReport()).isFalse();
@@ -500,7 +500,7 @@ class SendQueueTest {
   private final class LockChecker extends RecordingCallbacks {
 
     private void check() {
-      Thread other = new Thread(queue::look);
+      Thread other = new Thread(queue::pollAndReport);
       other.start();
       try {
         other.join(10_000);
@@ -530,7 +530,7 @@ class SendQueueTest {
     outbox.publish();
     device.sendErrno = 0;
     device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
-    queue.look();
+    queue.pollAndReport();
     assertThat(checker.told).containsExactly("free", "free");
   }
 
@@ -549,7 +549,7 @@ class SendQueueTest {
     assertThat(queue.isComplete(1)).isFalse();
     assertThat(queue.isDrained()).isTrue();
     queue.probe();
-    queue.look();
+    queue.pollAndReport();
     queue.arm();
 
     assertThat(device.sends()).hasSize(1);
@@ -676,7 +676,7 @@ class SendQueueTest {
       outbox.publish();
       device.sent(completions, i);
     }
-    queue.look();
+    queue.pollAndReport();
     assertThat(queue.isDelivered()).isTrue();
   }
 

@@ -144,7 +144,7 @@ public final class RingChannel extends Channel {
   }
 
   @Override
-  protected void relieveStarvingPeer() {
+  protected void releaseHeldBackSpace() {
     if (ring().isAckOwed()) {
       ring().publishFrees();
       reportIfDue();

@@ -88,7 +88,7 @@ final class RingSends implements SendProtocol {
    * then stops polling must not keep its peer waiting.
    */
   @Override
-  public boolean isReportOwed() {
+  public boolean isReportPending() {
     return (messages != null && messages.isAckOwed()) || isWantDue();
   }
 

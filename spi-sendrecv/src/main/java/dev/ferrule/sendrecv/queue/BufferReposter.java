@@ -21,7 +21,7 @@ interface BufferReposter {
   void free(int buffer);
 
   /** Reposts the freed buffers if the peer cannot send without them. By the receiver's thread. */
-  void repostForStarvingPeer();
+  void repostForBlockedPeer();
 
   /**
    * Reposts all freed buffers, or has another thread do so, because the receiver's thread may never

@@ -76,7 +76,7 @@ final class CreditedSends implements SendProtocol {
   }
 
   @Override
-  public boolean isReportOwed() {
+  public boolean isReportPending() {
     return window.isGrantOwed();
   }
 

@@ -59,7 +59,7 @@ final class OwnBufferReposter implements BufferReposter {
   }
 
   @Override
-  public void repostForStarvingPeer() {
+  public void repostForBlockedPeer() {
     if (unposted > 0 && window.isPeerStarving()) {
       repostByReceiver();
     }

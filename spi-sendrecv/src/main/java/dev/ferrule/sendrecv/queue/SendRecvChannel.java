@@ -149,8 +149,8 @@ public final class SendRecvChannel extends Channel {
   }
 
   @Override
-  protected void relieveStarvingPeer() {
-    reposter.repostForStarvingPeer();
+  protected void releaseHeldBackSpace() {
+    reposter.repostForBlockedPeer();
   }
 
   @Override

@@ -51,7 +51,7 @@ public final class SharedReceives implements AutoCloseable {
   private final AtomicReferenceArray<@Nullable Share> holders;
   private final int mostTaken; // the maximum of one connection at a time
   private final List<Share> shares = new CopyOnWriteArrayList<>();
-  private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Integer> unowned = new ConcurrentLinkedQueue<>();
 
   // The next batch to post. Used only by the group's thread.
   private final int[] batch;
@@ -144,8 +144,8 @@ public final class SharedReceives implements AutoCloseable {
    *
    * @param buffer its number
    */
-  public void stray(int buffer) {
-    strays.add(buffer);
+  public void repostUnowned(int buffer) {
+    unowned.add(buffer);
     wake();
   }
 
@@ -190,7 +190,7 @@ public final class SharedReceives implements AutoCloseable {
 
   /** Reposts all returned buffers of all connections together; returns whether there were any. */
   private boolean repostAll() {
-    boolean any = takeStrays();
+    boolean any = takeUnowned();
     for (Share share : shares) {
       any |= share.takeFreed();
     }
@@ -198,10 +198,10 @@ public final class SharedReceives implements AutoCloseable {
     return any;
   }
 
-  private boolean takeStrays() {
+  private boolean takeUnowned() {
     boolean any = false;
-    for (Integer stray = strays.poll(); stray != null; stray = strays.poll()) {
-      add(stray, null);
+    for (Integer buffer = unowned.poll(); buffer != null; buffer = unowned.poll()) {
+      add(buffer, null);
       any = true;
     }
     return any;
@@ -322,7 +322,7 @@ public final class SharedReceives implements AutoCloseable {
 
     @Override
     public void dropped(int buffer) {
-      stray(buffer);
+      repostUnowned(buffer);
     }
 
     @Override
@@ -334,7 +334,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     @Override
-    public void repostForStarvingPeer() {
+    public void repostForBlockedPeer() {
       // nothing to do: the group's thread never holds buffers back
     }
 
@@ -355,7 +355,7 @@ public final class SharedReceives implements AutoCloseable {
       if (any || !over) {
         return any;
       }
-      takeStrays(); // buffers that the program held at the close, and other strays
+      takeUnowned(); // buffers that the program held at the close, and other unowned ones
       post();
       shares.remove(this);
       giveBack();
@@ -394,7 +394,7 @@ public final class SharedReceives implements AutoCloseable {
       long count = 0;
       for (int i = 0; i < buffers.count(); i++) {
         if (holders.compareAndSet(i, this, null)) {
-          strays.add(i);
+          unowned.add(i);
           count++;
         }
       }

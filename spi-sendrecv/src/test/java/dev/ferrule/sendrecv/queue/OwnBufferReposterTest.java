@@ -91,7 +91,7 @@ class OwnBufferReposterTest {
     SendRecvChannel channel = channel(true);
     int buffer = receive(channel, 1).get(0);
     channel.free(buffer);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receives()).doesNotContain(buffer);
 
     channel.tick();

@@ -281,7 +281,7 @@ class SendRecvChannelTest {
     int before = device.sends().size();
     channel.sends().controls().sendEnd();
     assertThat(device.sends()).as("two grants are unconfirmed").hasSize(before);
-    assertThat(channel.isReportHeldUp()).isTrue();
+    assertThat(channel.isReportBlocked()).isTrue();
 
     receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // confirms one
 
@@ -400,13 +400,13 @@ class SendRecvChannelTest {
       receiveMessage(buffer);
     }
     channel.free(0);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receives()).isEmpty();
     receiveMessage(RECEIVES - 1);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receives()).containsExactly(0);
     assertThat(channel.reports()).isEqualTo(1);
-    channel.serveStarvingPeer();
+    channel.releaseSpaceToBlockedPeer();
     assertThat(device.receivePosts).hasValue(1);
   }
 

@@ -51,7 +51,7 @@ class SharedReceivesTest {
   private final AtomicInteger lastNumber = new AtomicInteger(100);
   private SharedReceives shared = open(COUNT);
   private final ReceiveQueue queue =
-      new ReceiveQueue(completions, buffer -> shared.stray(buffer), CompletionQueue.BATCH);
+      new ReceiveQueue(completions, buffer -> shared.repostUnowned(buffer), CompletionQueue.BATCH);
 
   private SharedReceives open(int count) {
     SharedReceives made =
@@ -351,7 +351,7 @@ class SharedReceivesTest {
     queue.drain();
     awaitAllPosted(COUNT);
     client.channel.free(held); // too late: the connection no longer owns the buffer
-    shared.stray(device.takeReceive());
+    shared.repostUnowned(device.takeReceive());
     awaitAllPosted(COUNT);
   }
 
@@ -462,7 +462,7 @@ class SharedReceivesTest {
     other.receive(1);
     assertThat(MessageQueue.number(other.channel.messages().take())).isEqualTo(buffer);
     client.channel.free(buffer);
-    shared.stray(device.takeReceive()); // after any buffer that could have been freed
+    shared.repostUnowned(device.takeReceive()); // after any buffer that could have been freed
     await(() -> device.receives().size() == COUNT - 1);
     assertThat(device.receives()).doesNotContain(buffer);
   }
@@ -496,7 +496,7 @@ class SharedReceivesTest {
         completions, client.number, COUNT - 1, 0, Immediate.of(Immediate.GRANT, 1001, 0));
     queue.poll();
     client.close();
-    shared.stray(0);
+    shared.repostUnowned(0);
     assertThat(device.receives()).hasSize(COUNT - 3);
   }
 }

@@ -49,7 +49,7 @@ public final class Acceptor {
 
   private final Map<Key, ServerHandshake> open = new HashMap<>();
   private final Map<Integer, ServerHandshake> accepted = new HashMap<>();
-  private final LinkedHashMap<Key, ServerHandshake> turnedAway = new LinkedHashMap<>();
+  private final LinkedHashMap<Key, ServerHandshake> refused = new LinkedHashMap<>();
   private volatile boolean closed;
   private volatile Runnable onClient = () -> {};
 
@@ -122,7 +122,7 @@ public final class Acceptor {
    */
   public @Nullable ServerHandshake nextToAccept(long deadline) throws InterruptedException {
     while (true) {
-      ServerHandshake tooLate;
+      ServerHandshake clientToWithdraw;
       synchronized (this) {
         if (closed) {
           return null;
@@ -132,8 +132,8 @@ public final class Acceptor {
         if (next != null) {
           return next;
         }
-        tooLate = offers.tooLate(now);
-        if (tooLate == null) {
+        clientToWithdraw = offers.clientToWithdraw(now);
+        if (clientToWithdraw == null) {
           long left = Deadlines.left(deadline);
           if (left <= 0) {
             return null;
@@ -145,7 +145,7 @@ public final class Acceptor {
       }
       endpoint.loop().awaitDatagrams(); // it may have confirmed while this process was stopped
       if (isPlaceWanted()) {
-        tooLate.withdraw();
+        clientToWithdraw.withdraw();
       }
     }
   }
@@ -238,11 +238,11 @@ public final class Acceptor {
         endpoint.send(HandshakeMessage.refusal(key.clientId(), CLOSED), key.client());
         return false;
       }
-      known = open.containsKey(key) ? open.get(key) : turnedAway.get(key);
+      known = open.containsKey(key) ? open.get(key) : refused.get(key);
       if (known != null && known.generation() != generation) {
         // another process, or another attempt, that reuses the name of one that has ended
         open.remove(key);
-        turnedAway.remove(key);
+        refused.remove(key);
         waiting.remove(known);
         replaced.add(known);
         known = null;
@@ -273,7 +273,7 @@ public final class Acceptor {
     return !closed
         && waiting.size() >= backlog
         && !open.containsKey(key)
-        && !turnedAway.containsKey(key)
+        && !refused.containsKey(key)
         && !waiting.mayDisplace(key.client(), memory.sender().uid());
   }
 
@@ -360,11 +360,11 @@ public final class Acceptor {
   }
 
   /** Marks a request as refused instead of served. */
-  synchronized void turnedAway(ServerHandshake handshake) {
+  synchronized void refused(ServerHandshake handshake) {
     if (open.remove(handshake.key(), handshake)) {
-      turnedAway.put(handshake.key(), handshake);
-      if (turnedAway.size() > REMEMBERED) {
-        turnedAway.pollFirstEntry();
+      refused.put(handshake.key(), handshake);
+      if (refused.size() > REMEMBERED) {
+        refused.pollFirstEntry();
       }
     }
   }

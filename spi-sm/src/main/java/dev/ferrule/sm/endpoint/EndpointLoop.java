@@ -195,7 +195,7 @@ final class EndpointLoop {
       }
     }
     if (!complete) {
-      links.doubt();
+      links.requestFullCheck();
     }
   }
 

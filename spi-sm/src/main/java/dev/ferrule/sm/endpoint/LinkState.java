@@ -48,7 +48,7 @@ final class LinkState {
 
   /** Writes the peer's pending headers; has the poll wait for room if its FIFO is still full. */
   void writePending(EventPoll poll, int id) {
-    boolean isFull = !peer.tellAgain();
+    boolean isFull = !peer.writePending();
     synchronized (this) {
       if (watched && awaitsRoom != isFull) {
         poll.setRoomWanted(peer.fd(), id, isFull);
@@ -99,7 +99,7 @@ final class LinkState {
     if (now - lastHeard > timeoutNanos) {
       link.onPeerSilent();
     } else {
-      peer.askWhetherAlive();
+      peer.sendKeepalive();
     }
   }
 }

@@ -19,16 +19,16 @@ final class Links {
   private static final long NEVER = EndpointLoop.NEVER;
 
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
-  private static final long LOOKING = Long.MIN_VALUE;
+  private static final long SCANNING = Long.MIN_VALUE;
 
   private final EventPoll poll;
   private final Guard guard;
   private final Map<Integer, LinkState> all = new ConcurrentHashMap<>();
   private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with pending fragments
-  private boolean inDoubt; // whether all links must be checked
-  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
+  private boolean fullCheckNeeded; // whether all links must be checked
+  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or SCANNING
   private volatile boolean changed; // so that keepalives may be due earlier than that
-  private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
+  private volatile boolean headersPending; // a peer's FIFO was full, so that a header is pending
 
   Links(EventPoll poll, Guard guard) {
     this.poll = poll;
@@ -53,7 +53,7 @@ final class Links {
     long due = keepalivesAt;
     long interval = state.interval();
     if (interval != NEVER
-        && (due == NEVER || due == LOOKING || due - System.nanoTime() > interval)) {
+        && (due == NEVER || due == SCANNING || due - System.nanoTime() > interval)) {
       changed = true;
       poll.wake();
     }
@@ -77,25 +77,25 @@ final class Links {
 
   /** See {@link Endpoint#onFullFifo}. */
   void onFullFifo() {
-    owing = true;
+    headersPending = true;
     poll.wake();
   }
 
   /** Marks all work as due: some of it may have been dequeued but not done. Allocates nothing. */
   void repeatAll() {
-    owing = true;
-    inDoubt = true;
+    headersPending = true;
+    fullCheckNeeded = true;
     changed = true;
   }
 
   /** Has all links checked, since a header may have been lost. */
-  void doubt() {
-    inDoubt = true;
+  void requestFullCheck() {
+    fullCheckNeeded = true;
   }
 
   /** Returns whether there is more to do now. */
   boolean isPending() {
-    return inDoubt || !busy.isEmpty();
+    return fullCheckNeeded || !busy.isEmpty();
   }
 
   /** Returns when the next keepalives are due, by System.nanoTime. */
@@ -115,31 +115,31 @@ final class Links {
 
   /** Does the work that is due without an event. */
   void work() {
-    if (owing) {
-      owing = false;
+    if (headersPending) {
+      headersPending = false;
       all.forEach((id, state) -> guard.run(() -> state.writePending(poll, id)));
     }
-    if (inDoubt) {
-      inDoubt = false;
-      lookAtAll();
+    if (fullCheckNeeded) {
+      fullCheckNeeded = false;
+      checkAll();
     }
     serveBusy();
     long now = System.nanoTime();
     if (changed || EndpointLoop.isDue(keepalivesAt, now)) {
       changed = false;
-      keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
+      keepalivesAt = SCANNING; // first, so that a connection added now either sees it or is seen
       keepalivesAt = tick(now);
     }
   }
 
   /** Checks all links, since a header may have been lost. */
-  private void lookAtAll() {
+  private void checkAll() {
     for (LinkState state : all.values()) {
-      guard.run(() -> look(state));
+      guard.run(() -> check(state));
     }
   }
 
-  private void look(LinkState state) {
+  private void check(LinkState state) {
     Link link = state.link();
     if (state.isGone()) {
       link.onPeerGone();
@@ -167,7 +167,7 @@ final class Links {
   void handleHeader(int header, long now) {
     LinkState state = all.get(FifoHeader.connection(header));
     if (state == null) {
-      inDoubt = true; // of a connection that was closed meanwhile, or garbage
+      fullCheckNeeded = true; // of a connection that was closed meanwhile, or garbage
       return;
     }
     state.heard(now);
@@ -177,11 +177,11 @@ final class Links {
       state.link().onWakeup();
     }
     switch (type) {
-      case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
+      case FifoHeader.KEEPALIVE -> state.peer().answerKeepalive();
       case FifoHeader.CLOSED -> state.link().onPeerClosed();
       case FifoHeader.RMA -> serveFragments(state.link());
       case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
-      default -> inDoubt = true; // of a later version, or garbage
+      default -> fullCheckNeeded = true; // of a later version, or garbage
     }
   }
 

@@ -117,7 +117,10 @@ final class Offers implements WaitingClients.Unconfirmed {
     return waiting.size() > 0 && places() >= MAX_OFFERED;
   }
 
-  /** Returns how long {@link #next} and {@link #tooLate} return null if nothing else happens. */
+  /**
+   * Returns how long {@link #next} and {@link #clientToWithdraw} return null if nothing else
+   * happens.
+   */
   long nanosUntilNextIsOverdue(long now) {
     if (waiting.size() == 0) {
       return Long.MAX_VALUE;
@@ -138,7 +141,7 @@ final class Offers implements WaitingClients.Unconfirmed {
    * places more than the waiting client's user or, for the same user, its endpoint at least two
    * more than the waiting client's endpoint.
    */
-  @Nullable ServerHandshake tooLate(long now) {
+  @Nullable ServerHandshake clientToWithdraw(long now) {
     ServerHandshake next = waiting.next(this);
     if (next == null || !isPlaceWanted()) {
       return null;

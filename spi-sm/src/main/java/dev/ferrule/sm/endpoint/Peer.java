@@ -18,15 +18,15 @@ public final class Peer implements AutoCloseable {
   private final Runnable onFull;
 
   /** A bit for each type of header that found the FIFO full and is still to be written. */
-  private final AtomicInteger owed = new AtomicInteger();
+  private final AtomicInteger pending = new AtomicInteger();
 
   /**
    * Takes ownership of the FIFO of a peer's endpoint.
    *
    * @param fifo its writing end
    * @param id the connection's number there
-   * @param onFull run, by any thread, when a header found the FIFO full; {@link #tellAgain} must be
-   *     called when there is room
+   * @param onFull run, by any thread, when a header found the FIFO full; {@link #writePending} must
+   *     be called when there is room
    */
   public Peer(Fifo.Writer fifo, int id, Runnable onFull) {
     this.onFull = onFull;
@@ -49,34 +49,34 @@ public final class Peer implements AutoCloseable {
   }
 
   /** Notifies the peer that this side has closed the connection. */
-  public void tellClosed() {
+  public void notifyClosed() {
     write(FifoHeader.CLOSED);
   }
 
   /** Notifies the peer, whose thread may sleep, of fragments of remote memory access. */
-  public void tellFragments() {
+  public void notifyFragments() {
     write(FifoHeader.RMA);
   }
 
   /** Notifies the sleeping peer that fragments of its own are complete. */
-  public void tellFragmentsDone() {
+  public void notifyFragmentsDone() {
     write(FifoHeader.RMA_ACK);
   }
 
   /** Sends a keepalive. */
-  void askWhetherAlive() {
+  void sendKeepalive() {
     write(FifoHeader.KEEPALIVE);
   }
 
   /** Answers a keepalive. */
-  void tellAlive() {
+  void answerKeepalive() {
     write(FifoHeader.KEEPALIVE_REPLY);
   }
 
   private boolean write(int type) {
     Fifo.Writer.Result result = fifo.write(headers[type]);
     if (result == Fifo.Writer.Result.FULL) {
-      owed.accumulateAndGet(1 << type, Peer::union);
+      pending.accumulateAndGet(1 << type, Peer::union);
       onFull.run();
     }
     return result == Fifo.Writer.Result.WRITTEN;
@@ -87,11 +87,11 @@ public final class Peer implements AutoCloseable {
   }
 
   /** Writes the headers that found the FIFO full; returns whether none of them is left. */
-  boolean tellAgain() {
-    for (int types = owed.getAndSet(0); types != 0; types &= types - 1) {
+  boolean writePending() {
+    for (int types = pending.getAndSet(0); types != 0; types &= types - 1) {
       int type = Integer.numberOfTrailingZeros(types);
       if (fifo.write(headers[type]) == Fifo.Writer.Result.FULL) {
-        owed.accumulateAndGet(types, Peer::union);
+        pending.accumulateAndGet(types, Peer::union);
         return false;
       }
     }

@@ -30,7 +30,7 @@ public final class ServerHandshake implements WaitingClients.Request {
     /** ACCEPT was sent. */
     OFFERED,
     CONFIRMED,
-    TURNED_AWAY,
+    REFUSED,
     FAILED
   }
 
@@ -61,7 +61,7 @@ public final class ServerHandshake implements WaitingClients.Request {
   private Backoff backoff = new Backoff(0);
   private long repeatAt;
   private BooleanSupplier used = () -> false;
-  private boolean looking; // whether wasUsed is running, which may end the connection
+  private boolean checkingUse; // whether wasUsed is running, which may end the connection
   private Runnable resolved = () -> {};
 
   ServerHandshake(
@@ -261,7 +261,7 @@ public final class ServerHandshake implements WaitingClients.Request {
       }
       boolean isLate = backoff.isOver();
       repeatAt = backoff.next();
-      boolean over = lookWhetherUsed();
+      boolean over = checkWhetherUsed();
       if (!over && isLate) {
         over = failed(Failure.TIMED_OUT);
       } else if (!over) {
@@ -282,10 +282,10 @@ public final class ServerHandshake implements WaitingClients.Request {
    */
   public void ended(@Nullable FerruleException connectionFailure) {
     synchronized (this) {
-      if (state != State.OFFERED || looking) {
+      if (state != State.OFFERED || checkingUse) {
         return;
       }
-      if (!lookWhetherUsed()) {
+      if (!checkWhetherUsed()) {
         cause = connectionFailure;
         failed(connectionFailure instanceof ProtocolException ? Failure.BROKEN : Failure.GONE);
       }
@@ -294,8 +294,8 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /** Returns whether the offer is resolved. The caller holds the lock; no other thread receives. */
-  private boolean lookWhetherUsed() {
-    looking = true;
+  private boolean checkWhetherUsed() {
+    checkingUse = true;
     try {
       if (used.getAsBoolean()) {
         state = State.CONFIRMED;
@@ -304,7 +304,7 @@ public final class ServerHandshake implements WaitingClients.Request {
       cause = e;
       failed(Failure.BROKEN);
     } finally {
-      looking = false;
+      checkingUse = false;
     }
     return state != State.OFFERED;
   }
@@ -340,7 +340,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param answerPayload the program's payload
    */
   public void reject(byte[] answerPayload) {
-    turnAway(new HandshakeMessage(Type.REJECT, key.clientId(), 0, answerPayload));
+    refuse(new HandshakeMessage(Type.REJECT, key.clientId(), 0, answerPayload));
   }
 
   /**
@@ -349,7 +349,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the reason
    */
   public void refuse(String reason) {
-    turnAway(HandshakeMessage.refusal(key.clientId(), reason));
+    refuse(HandshakeMessage.refusal(key.clientId(), reason));
   }
 
   /**
@@ -358,7 +358,7 @@ public final class ServerHandshake implements WaitingClients.Request {
    * @param reason the resource
    */
   public void refuseForLackOfRoom(String reason) {
-    turnAway(HandshakeMessage.noRoom(key.clientId(), reason));
+    refuse(HandshakeMessage.noRoom(key.clientId(), reason));
   }
 
   /** Refuses the client unless a thread has taken the request. */
@@ -372,20 +372,20 @@ public final class ServerHandshake implements WaitingClients.Request {
     refuse(reason);
   }
 
-  private void turnAway(HandshakeMessage message) {
+  private void refuse(HandshakeMessage message) {
     boolean wasOffered;
     synchronized (this) {
       if (state == State.FAILED) {
         return;
       }
       wasOffered = state == State.OFFERED; // and could not be sent
-      state = State.TURNED_AWAY;
+      state = State.REFUSED;
       memory.close();
       answer = message;
       answerFile = null;
       endpoint.send(message, key.client());
     }
-    acceptor.turnedAway(this);
+    acceptor.refused(this);
     if (wasOffered) {
       resolve();
     }
@@ -430,7 +430,7 @@ public final class ServerHandshake implements WaitingClients.Request {
       if (state == State.WAITING) {
         memory.close();
       }
-      if (state != State.OFFERED || !lookWhetherUsed()) {
+      if (state != State.OFFERED || !checkWhetherUsed()) {
         failed(how);
       }
     }

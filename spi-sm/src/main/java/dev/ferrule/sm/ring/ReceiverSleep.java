@@ -57,7 +57,7 @@ public final class ReceiverSleep {
    * @param onFlag whether it sleeps by {@link #await}
    */
   public void arm(boolean onFlag) {
-    RingSteps.reached(RingStep.SLEEP_BEGINS);
+    RingTestHook.reached(RingTestPoint.SLEEP_BEGINS);
     armed = nextNumber() | (onFlag ? SleepFlag.ON_FLAG : 0);
     isSure = fences || reliesOnFences;
     if (!isSure) {
@@ -66,14 +66,14 @@ public final class ReceiverSleep {
     }
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
     messages = 0;
-    RingSteps.reached(RingStep.SLEEP_ANNOUNCED);
+    RingTestHook.reached(RingTestPoint.SLEEP_ANNOUNCED);
   }
 
   /** As {@link #arm}, but without the barrier: one suffices for many connections. */
   public void armWithoutBarrier() {
-    RingSteps.reached(RingStep.SLEEP_BEGINS);
+    RingTestHook.reached(RingTestPoint.SLEEP_BEGINS);
     INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextNumber());
-    RingSteps.reached(RingStep.SLEEP_ANNOUNCED);
+    RingTestHook.reached(RingTestPoint.SLEEP_ANNOUNCED);
   }
 
   /** Runs the barrier that must follow {@link #armWithoutBarrier}. */
@@ -144,13 +144,13 @@ public final class ReceiverSleep {
   /** {@return whether {@link #arm} is still in force: no sender has woken this side yet} */
   public boolean isArmed() {
     boolean result = SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
-    RingSteps.reached(RingStep.SLEEP_CHECKED);
+    RingTestHook.reached(RingTestPoint.SLEEP_CHECKED);
     return result;
   }
 
   /** Revokes {@link #arm}. */
   public void disarm() {
-    RingSteps.reached(RingStep.SLEEP_ENDS);
+    RingTestHook.reached(RingTestPoint.SLEEP_ENDS);
     SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);
   }
 }

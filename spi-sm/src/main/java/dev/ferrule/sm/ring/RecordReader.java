@@ -76,12 +76,12 @@ class RecordReader {
       long header = (long) LONG.getAcquire(ALL, records + offset);
       switch (RecordHeader.type(header)) {
         case RecordHeader.TYPE_INLINE -> {
-          RingSteps.reached(RingStep.RECEIVER_FOUND);
+          RingTestHook.reached(RingTestPoint.RECEIVER_FOUND);
           nextInline(offset, RecordHeader.length(header));
           return true;
         }
         case RecordHeader.TYPE_LINES -> {
-          RingSteps.reached(RingStep.RECEIVER_FOUND);
+          RingTestHook.reached(RingTestPoint.RECEIVER_FOUND);
           nextInLines(RecordHeader.line(header), RecordHeader.linesLength(header));
           return true;
         }
@@ -90,13 +90,13 @@ class RecordReader {
           RecordChecks.checkPadding(offset, size, skipped, capacity);
           skipped += size;
           position += size;
-          RingSteps.reached(RingStep.RECEIVER_TAKEN);
+          RingTestHook.reached(RingTestPoint.RECEIVER_TAKEN);
         }
         default -> {
           if (header != 0) {
             throw RecordChecks.invalidHeader(header);
           }
-          RingSteps.reached(RingStep.NOTHING_FOUND);
+          RingTestHook.reached(RingTestPoint.NOTHING_FOUND);
           return false;
         }
       }
@@ -200,7 +200,7 @@ class RecordReader {
           length = (int) RecordHeader.length(header);
           size = RingLayout.recordSize(length);
         }
-        RingSteps.reached(RingStep.RECEIVER_FOUND);
+        RingTestHook.reached(RingTestPoint.RECEIVER_FOUND);
         // consumed even if the handler throws; acknowledged when it is done
         at += size;
         payload += length;
@@ -215,7 +215,7 @@ class RecordReader {
       if (count >= MANY && !stopped) { // otherwise the connection is being closed
         clear(start & mask, at - start);
       }
-      RingSteps.reached(RingStep.RECEIVER_TAKEN);
+      RingTestHook.reached(RingTestPoint.RECEIVER_TAKEN);
     }
     return count;
   }
@@ -240,7 +240,7 @@ class RecordReader {
     position += messageSize;
     messages++;
     bytes += messageLength;
-    RingSteps.reached(RingStep.RECEIVER_TAKEN);
+    RingTestHook.reached(RingTestPoint.RECEIVER_TAKEN);
   }
 
   /**
@@ -274,7 +274,7 @@ class RecordReader {
   public final boolean mayHaveNext() {
     boolean found = (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
     if (!found) {
-      RingSteps.reached(RingStep.NOTHING_FOUND);
+      RingTestHook.reached(RingTestPoint.NOTHING_FOUND);
     }
     return found;
   }

@@ -28,7 +28,9 @@ import java.lang.foreign.MemorySegment;
 class RecordWriter {
 
   /** Returned by {@link #claim} if the region cannot be in the ring. */
-  public static final long NOWHERE = -1;
+  public static final long NO_OFFSET = -1;
+
+  private static final long NO_POSITION = -1;
 
   final long ring; // the address
   final long inlineMax; // the length of the longest inline message
@@ -45,15 +47,15 @@ class RecordWriter {
   private long consumed; // the receiver's count, as last read
   private long held; // the receiver's HeldRecord, as last read
 
-  private int markedSize; // distance behind the tail of a header of 0 stored ahead of time; or 0
+  private int endMarkerDistance; // from the tail to a header of 0 that was stored ahead; or 0
 
   // the region claimed in place
-  private long claimed = NOWHERE; // its offset among the records
+  private long claimed = NO_OFFSET; // its offset among the records
   private int claimedSize; // of its record; 0 if there is none
   private long limitBefore; // the limit before it was claimed
 
   // the first header that is staged and not published, and its position
-  private long first = NOWHERE;
+  private long first = NO_POSITION;
   private long firstHeader;
 
   private int messagesUnpublished; // staged and not published
@@ -70,11 +72,11 @@ class RecordWriter {
 
   /** Positions before this one are visible to the receiver. */
   long published() {
-    return first == NOWHERE ? tail : first;
+    return first == NO_POSITION ? tail : first;
   }
 
   /** Returns whether the receiver has records that it may give back. */
-  final boolean areRecordsOut() {
+  final boolean hasUnreleasedRecords() {
     readConsumed();
     return published() != consumed || held != HeldRecord.NONE;
   }
@@ -91,16 +93,16 @@ class RecordWriter {
    */
   boolean reserveRecord(int size) {
     directLimit = 0;
-    if (tail + pledged() + size > contiguous() && !makeRoom(size)) {
+    if (tail + reservedAndClaimed() + size > contiguous() && !makeRoom(size)) {
       return false;
     }
     longest = reserved == 0 ? size : Math.max(longest, size);
     reserved += size;
-    RingSteps.reached(RingStep.SENDER_RESERVED);
+    RingTestHook.reached(RingTestPoint.SENDER_RESERVED);
     return true;
   }
 
-  /** Returns the limit. A region claimed at the tail is no barrier here, as it is pledged twice. */
+  /** Returns the limit. A region claimed at the tail is no barrier here, as it counts twice. */
   private long contiguous() {
     return claimed == (tail & mask) ? limitBefore : limit;
   }
@@ -110,7 +112,7 @@ class RecordWriter {
    * message is staged first, padding covers the claimed place, and the claimed message is copied
    * behind that message.
    */
-  private long pledged() {
+  private long reservedAndClaimed() {
     return reserved + 2L * claimedSize;
   }
 
@@ -126,7 +128,7 @@ class RecordWriter {
   private boolean makeRoom(int size) {
     readConsumed();
     boolean result = fitsInOneGap(size) || fitsOneByOne(size);
-    if (result && pledged() == 0) {
+    if (result && reservedAndClaimed() == 0) {
       moveTo(size);
     }
     limit = limit();
@@ -135,7 +137,7 @@ class RecordWriter {
 
   /** Returns whether a record and all that is reserved fit between two barriers. */
   private boolean fitsInOneGap(int size) {
-    long needed = pledged() + size;
+    long needed = reservedAndClaimed() + size;
     return placeFor(needed) + needed + HEADER <= roomEnd();
   }
 
@@ -145,7 +147,7 @@ class RecordWriter {
    */
   private boolean fitsOneByOne(int size) {
     long lost = Math.max(Math.max(longest, claimedSize), size) - HEADER;
-    long needed = tail + pledged() + size + HEADER;
+    long needed = tail + reservedAndClaimed() + size + HEADER;
     long barrier = barrier(tail);
     while (barrier < roomEnd()) {
       long skipped = barrierSize(barrier);
@@ -201,7 +203,7 @@ class RecordWriter {
     if (held != HeldRecord.NONE) {
       result = Math.min(result, next(HeldRecord.offset(held), position));
     }
-    if (claimed != NOWHERE) {
+    if (claimed != NO_OFFSET) {
       result = Math.min(result, next(claimed, position));
     }
     return result;
@@ -239,20 +241,20 @@ class RecordWriter {
     while (position + size > barrier(position)) {
       long barrier = barrier(position);
       if (position < barrier) {
-        note(position, RecordHeader.padding(barrier - position));
+        addHeader(position, RecordHeader.padding(barrier - position));
       }
       long skipped = barrierSize(barrier);
       if (skipped > 0) {
-        note(barrier, RecordHeader.padding(skipped));
+        addHeader(barrier, RecordHeader.padding(skipped));
       }
       position = barrier + skipped;
     }
     tail = position;
-    markedSize = 0;
+    endMarkerDistance = 0;
   }
 
   /** Stores the header that marks a position as the end of the records. */
-  private void mark(long position) {
+  private void storeEndMarker(long position) {
     LONG.set(ALL, address(position), 0L);
   }
 
@@ -267,7 +269,7 @@ class RecordWriter {
    * records. The caller stages the region by {@link #stageClaim} or gives it back by {@link
    * #abortClaim}.
    *
-   * @return its offset in {@link RingProducer#records}; or NOWHERE
+   * @return its offset in {@link RingProducer#records}; or NO_OFFSET
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public final long claim(int length) {
@@ -275,17 +277,17 @@ class RecordWriter {
     if (length > inlineMax
         || (reserved | claimedSize) != 0
         || (tail + 2L * size > limit && !makeRoomTwice(size))) {
-      return NOWHERE;
+      return NO_OFFSET;
     }
     directLimit = 0;
-    if (markedSize < size || first != NOWHERE) {
-      markedSize = 0; // the program may overwrite it
+    if (endMarkerDistance < size || first != NO_POSITION) {
+      endMarkerDistance = 0; // the program may overwrite it
     }
     claimed = tail & mask;
     claimedSize = size;
     limitBefore = limit;
     limit = tail; // which is a barrier now
-    RingSteps.reached(RingStep.SENDER_RESERVED);
+    RingTestHook.reached(RingTestPoint.SENDER_RESERVED);
     return claimed + HEADER;
   }
 
@@ -303,8 +305,8 @@ class RecordWriter {
   /** Stages the region claimed in place, without a copy unless another message was staged since. */
   public final void stageClaim(int length) {
     if ((tail & mask) == claimed) {
-      RingSteps.reached(RingStep.RECORD_WRITTEN);
-      note(tail, RecordHeader.inline(length));
+      RingTestHook.reached(RingTestPoint.RECORD_WRITTEN);
+      addHeader(tail, RecordHeader.inline(length));
       staged(RingLayout.recordSize(length));
     } else {
       stage(ALL, records + claimed + HEADER, length);
@@ -314,7 +316,7 @@ class RecordWriter {
 
   /** Gives back the region claimed in place. */
   public final void abortClaim() {
-    claimed = NOWHERE;
+    claimed = NO_OFFSET;
     claimedSize = 0;
     limit = limitBefore; // a barrier added meanwhile lies behind it
   }
@@ -334,10 +336,10 @@ class RecordWriter {
       moveTo(size);
       limit = limit();
     }
-    markedSize = 0; // the copy may overwrite it, even if it then fails
+    endMarkerDistance = 0; // the copy may overwrite it, even if it then fails
     RawMemory.copy(source, offset, address(tail) + HEADER, length);
-    RingSteps.reached(RingStep.RECORD_WRITTEN);
-    note(tail, RecordHeader.inline(length));
+    RingTestHook.reached(RingTestPoint.RECORD_WRITTEN);
+    addHeader(tail, RecordHeader.inline(length));
     staged(size);
   }
 
@@ -359,12 +361,12 @@ class RecordWriter {
     if (at + size > limit || (reserved | claimedSize) != 0) {
       return false;
     }
-    markedSize = 0; // the copy may overwrite it, even if it then fails
+    endMarkerDistance = 0; // the copy may overwrite it, even if it then fails
     long record = address(at);
     RawMemory.copy(source, offset, record + HEADER, length);
-    RingSteps.reached(RingStep.RECORD_WRITTEN);
+    RingTestHook.reached(RingTestPoint.RECORD_WRITTEN);
     long header = RecordHeader.inline(length);
-    if (first == NOWHERE) {
+    if (first == NO_POSITION) {
       first = at;
       firstHeader = header;
       directLimit = 0;
@@ -381,8 +383,8 @@ class RecordWriter {
       moveTo(HEADER);
       limit = limit();
     }
-    RingSteps.reached(RingStep.RECORD_WRITTEN);
-    note(tail, header);
+    RingTestHook.reached(RingTestPoint.RECORD_WRITTEN);
+    addHeader(tail, header);
     reserved -= HEADER;
     staged(HEADER);
   }
@@ -390,12 +392,12 @@ class RecordWriter {
   private void staged(int size) {
     tail += size;
     messagesUnpublished++;
-    RingSteps.reached(RingStep.RECORD_STAGED);
+    RingTestHook.reached(RingTestPoint.RECORD_STAGED);
   }
 
   /** Keeps the first header for {@link #publishRecords}; later ones are stored at once. */
-  private void note(long position, long header) {
-    if (first == NOWHERE) {
+  private void addHeader(long position, long header) {
+    if (first == NO_POSITION) {
       first = position;
       firstHeader = header;
     } else {
@@ -404,18 +406,19 @@ class RecordWriter {
   }
 
   /**
-   * Makes all staged records visible to the receiver. The caller must call {@link #markAhead}
-   * afterwards. After a single message, it assumes that the next one has the same size.
+   * Makes all staged records visible to the receiver. The caller must call {@link
+   * #storeEndMarkerAhead} afterwards. After a single message, it assumes that the next one has the
+   * same size.
    */
   final void publishRecords() {
-    if (first != NOWHERE) {
-      if (markedSize == 0 || first + markedSize != tail) {
-        mark(tail);
+    if (first != NO_POSITION) {
+      if (endMarkerDistance == 0 || first + endMarkerDistance != tail) {
+        storeEndMarker(tail);
       }
       LONG.setRelease(ALL, records + (first & mask), firstHeader);
       long size = tail - first;
-      markedSize = messagesUnpublished == 1 && tail + size <= limit ? (int) size : 0;
-      first = NOWHERE;
+      endMarkerDistance = messagesUnpublished == 1 && tail + size <= limit ? (int) size : 0;
+      first = NO_POSITION;
     }
     messagesUnpublished = 0;
     if ((reserved | claimedSize) == 0) {
@@ -425,8 +428,8 @@ class RecordWriter {
 
   /**
    * Writes and publishes an inline message at once, if there is room for it and another one where
-   * the last one ends, and nothing is staged or reserved. The caller must call {@link #markAhead}
-   * afterwards.
+   * the last one ends, and nothing is staged or reserved. The caller must call {@link
+   * #storeEndMarkerAhead} afterwards.
    */
   boolean tryWrite(MemorySegment source, long offset, int length) {
     long at = tail;
@@ -435,13 +438,13 @@ class RecordWriter {
     if (next + size > directLimit) {
       return false;
     }
-    if (size != markedSize) {
-      mark(next);
-      markedSize = size;
+    if (size != endMarkerDistance) {
+      storeEndMarker(next);
+      endMarkerDistance = size;
     }
     long record = address(at);
     RawMemory.copy(source, offset, record + HEADER, length);
-    RingSteps.reached(RingStep.RECORD_WRITTEN);
+    RingTestHook.reached(RingTestPoint.RECORD_WRITTEN);
     LONG.setRelease(ALL, record, RecordHeader.inline(length));
     tail = next;
     return true;
@@ -452,9 +455,9 @@ class RecordWriter {
    * as long as the last one. The store fetches its cache line from the receiver's cache; the next
    * record does not have to wait for that.
    */
-  void markAhead() {
-    if (markedSize != 0) {
-      mark(tail + markedSize);
+  void storeEndMarkerAhead() {
+    if (endMarkerDistance != 0) {
+      storeEndMarker(tail + endMarkerDistance);
     }
   }
 }

@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class RingConsumer extends RecordReader {
 
-  private static final long NOWHERE = -1;
+  private static final long NO_POSITION = -1;
 
   private final boolean fences;
   private final int releaseMask;
@@ -32,7 +32,7 @@ public final class RingConsumer extends RecordReader {
   private long released; // number of release entries written
 
   // the record whose payload the program holds, in place
-  private long held = NOWHERE; // its position
+  private long held = NO_POSITION; // its position
   private int heldSize;
   private boolean heldPublished; // whether the held record was published to the sender
 
@@ -49,7 +49,7 @@ public final class RingConsumer extends RecordReader {
    */
   public RingConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
     super(layout, ring, buffer);
-    RingSteps.reached(RingStep.OPENING_CONSUMER);
+    RingTestHook.reached(RingTestPoint.OPENING_CONSUMER);
     this.fences = fences;
     this.releaseMask = layout.releases() - 1;
   }
@@ -61,7 +61,7 @@ public final class RingConsumer extends RecordReader {
    * @return whether it is held; false if another one is
    */
   public boolean hold() {
-    if (held != NOWHERE) {
+    if (held != NO_POSITION) {
       return false;
     }
     held = position;
@@ -77,7 +77,7 @@ public final class RingConsumer extends RecordReader {
    * @return whether the sender sleeps and must be woken
    */
   public boolean endHold() {
-    held = NOWHERE;
+    held = NO_POSITION;
     boolean cleared = heldPublished;
     if (cleared) {
       heldPublished = false;
@@ -99,7 +99,7 @@ public final class RingConsumer extends RecordReader {
   /** Returns whether there was anything to publish. */
   private boolean publishConsumed() {
     long now = position;
-    if (held != NOWHERE && !heldPublished) {
+    if (held != NO_POSITION && !heldPublished) {
       if (now == held + heldSize) {
         now = held;
       } else {
@@ -113,7 +113,7 @@ public final class RingConsumer extends RecordReader {
     acknowledged = now;
     acknowledgments++;
     LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
-    RingSteps.reached(RingStep.RECEIVER_ACKNOWLEDGED);
+    RingTestHook.reached(RingTestPoint.RECEIVER_ACKNOWLEDGED);
     return true;
   }
 
@@ -125,7 +125,7 @@ public final class RingConsumer extends RecordReader {
   private boolean wake() {
     boolean asleep = SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences) != 0;
     if (asleep) {
-      RingSteps.reached(RingStep.RECEIVER_WAKES);
+      RingTestHook.reached(RingTestPoint.RECEIVER_WAKES);
     }
     return asleep;
   }
@@ -140,7 +140,7 @@ public final class RingConsumer extends RecordReader {
     int entry = ReleaseEntry.of(line, ReleaseEntry.lap(released, releaseMask));
     INT.setRelease(ALL, ring + RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
-    RingSteps.reached(RingStep.RECEIVER_RELEASED);
+    RingTestHook.reached(RingTestPoint.RECEIVER_RELEASED);
     return wake();
   }
 

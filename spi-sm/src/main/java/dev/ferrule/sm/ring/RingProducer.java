@@ -96,7 +96,7 @@ public final class RingProducer extends RecordWriter {
       boolean fences,
       LongSupplier nanoTime) {
     super(layout, RawMemory.address(ring));
-    RingSteps.reached(RingStep.OPENING_PRODUCER);
+    RingTestHook.reached(RingTestPoint.OPENING_PRODUCER);
     this.nanoTime = nanoTime;
     this.flagRing = RawMemory.address(first);
     this.buffer = RawMemory.address(buffer);
@@ -218,9 +218,9 @@ public final class RingProducer extends RecordWriter {
    * {@return whether the receiver holds anything that it could release} If not, and there is no
    * room, waiting for room cannot succeed: all of it is reserved on this side.
    */
-  public boolean isAnythingOut() {
+  public boolean isReceiverHoldingRoom() {
     takeReleases();
-    return areRecordsOut() || allocator.isAnythingCommitted();
+    return hasUnreleasedRecords() || allocator.isAnythingCommitted();
   }
 
   /**
@@ -259,7 +259,7 @@ public final class RingProducer extends RecordWriter {
   public int publish() {
     publishRecords();
     int asleep = wake();
-    markAhead();
+    storeEndMarkerAhead();
     return asleep;
   }
 
@@ -280,15 +280,15 @@ public final class RingProducer extends RecordWriter {
       return NOT_SENT;
     }
     int asleep = wake();
-    markAhead();
+    storeEndMarkerAhead();
     return asleep;
   }
 
   private int wake() {
-    RingSteps.reached(RingStep.SENDER_PUBLISHED);
+    RingTestHook.reached(RingTestPoint.SENDER_PUBLISHED);
     int asleep = SleepFlag.lookAtReceiver(flagRing, fences);
     if (asleep != 0) {
-      RingSteps.reached(RingStep.SENDER_WAKES);
+      RingTestHook.reached(RingTestPoint.SENDER_WAKES);
     }
     return asleep;
   }
@@ -312,7 +312,7 @@ public final class RingProducer extends RecordWriter {
   public void wakeOnFlag(int flag) {
     int marked = flag | SleepFlag.WOKEN;
     SleepFlag.exchange(flagRing, RingLayout.RECEIVER_ASLEEP, flag, marked);
-    RingSteps.reached(RingStep.SENDER_MARKED);
+    RingTestHook.reached(RingTestPoint.SENDER_MARKED);
     Futex.wake(flagRing + RingLayout.RECEIVER_ASLEEP);
     clear(marked);
   }
@@ -323,7 +323,7 @@ public final class RingProducer extends RecordWriter {
    * @param flag the flag's value
    */
   public void clear(int flag) {
-    RingSteps.reached(RingStep.SENDER_HAS_WOKEN);
+    RingTestHook.reached(RingTestPoint.SENDER_HAS_WOKEN);
     SleepFlag.exchange(flagRing, RingLayout.RECEIVER_ASLEEP, flag, 0);
   }
 

@@ -39,12 +39,12 @@ public enum CopyPath {
   }
 
   /**
-   * The remaining methods of a connection. A method is tested by copying a word of the peer's; one
+   * Selects the method of a connection. A method is tested by copying a word of the peer's; one
    * that fails later is replaced by the next.
    *
    * <p>Used by one thread at a time.
    */
-  public static final class Ways {
+  public static final class Selection {
 
     private final RmaArea peer;
     private final @Nullable Knem driver;
@@ -61,15 +61,15 @@ public enum CopyPath {
      * @param peer the peer's area
      * @param driver KNEM; null if there is none
      */
-    public Ways(Choice choice, RmaArea peer, @Nullable Knem driver) {
+    public Selection(Choice choice, RmaArea peer, @Nullable Knem driver) {
       this.peer = peer;
       this.driver = driver;
       this.left = new ArrayList<>(choice.paths());
-      next();
+      select();
     }
 
     /** Selects the next method that works. */
-    private void next() {
+    private void select() {
       path = null;
       direct = null;
       while (path == null && !left.isEmpty()) {
@@ -111,11 +111,11 @@ public enum CopyPath {
      *
      * @param problem the failure
      */
-    public void giveUp(String problem) {
+    public void selectNext(String problem) {
       CopyPath known = path;
       if (known != null) {
         failed(known, problem);
-        next();
+        select();
       }
     }
 

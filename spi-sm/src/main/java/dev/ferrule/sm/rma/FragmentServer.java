@@ -31,7 +31,7 @@ public class FragmentServer {
   /**
    * After n unsuccessful polls, only every 2^n-th opportunity is used; this is the maximum of n.
    */
-  private static final int MOST_IN_VAIN = 2;
+  private static final int MAX_EMPTY_POLLS = 2;
 
   private static final int LOOKS_AT_ONCE = 200;
 
@@ -43,7 +43,7 @@ public class FragmentServer {
   private long handled;
   private boolean awake; // as last published to the peer
   private long awakeUntil; // by System.nanoTime
-  private int inVain; // recent polls without a fragment
+  private int emptyPolls; // recent polls without a fragment
   private int skips; // polls to skip because of them
 
   /**
@@ -86,7 +86,7 @@ public class FragmentServer {
     long now = System.nanoTime();
     if (any) {
       if (awake) {
-        inVain = 0;
+        emptyPolls = 0;
       } else if (skips > 0) {
         skips--;
         return hasMore();
@@ -94,9 +94,9 @@ public class FragmentServer {
       awakeUntil = now + AWAKE_NANOS;
       setAwake(true);
     } else if (now - awakeUntil >= 0) {
-      inVain = Math.min(inVain + 1, MOST_IN_VAIN);
-      skips = (1 << inVain) - 1;
-      fallsAsleep();
+      emptyPolls = Math.min(emptyPolls + 1, MAX_EMPTY_POLLS);
+      skips = (1 << emptyPolls) - 1;
+      beforeSleep();
       setAwake(false); // a full fence: a later submission sees this, or is seen below
       return hasMore();
     }
@@ -111,7 +111,7 @@ public class FragmentServer {
   }
 
   /** Called after the last check has found nothing; tests override it to submit a fragment then. */
-  void fallsAsleep() {}
+  void beforeSleep() {}
 
   /**
    * {@return whether there are fragments to handle}

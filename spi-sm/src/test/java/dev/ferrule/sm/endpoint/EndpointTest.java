@@ -129,7 +129,7 @@ class EndpointTest {
 
       toFailing.wake();
       await(failing.woken);
-      toOther.tellClosed();
+      toOther.notifyClosed();
 
       await(other.closed);
       endpoint.removeConnection(BROKEN);
@@ -172,7 +172,7 @@ class EndpointTest {
       try (Peer otherPeer = peer(peers, OTHER);
           Peer toOther = peer(endpoint, OTHER)) {
         add(OTHER, other, otherPeer);
-        toOther.tellClosed();
+        toOther.notifyClosed();
         await(other.closed);
         endpoint.removeConnection(OTHER);
       }

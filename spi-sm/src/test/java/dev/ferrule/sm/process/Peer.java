@@ -14,7 +14,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
-import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -50,9 +50,9 @@ public final class Peer {
       case "load" -> load(URI.create(arguments[1]));
       case "several" -> SteppedPeer.severalSenders(URI.create(arguments[1]));
       case "stopped sender" ->
-          SteppedPeer.sender(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
+          SteppedPeer.sender(URI.create(arguments[1]), RingTestPoint.valueOf(arguments[2]));
       case "stopped receiver" ->
-          SteppedPeer.receiver(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
+          SteppedPeer.receiver(URI.create(arguments[1]), RingTestPoint.valueOf(arguments[2]));
       case "limited server" -> LimitedPeer.server(URI.create(arguments[1]));
       case "limited client" -> LimitedPeer.client(URI.create(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);

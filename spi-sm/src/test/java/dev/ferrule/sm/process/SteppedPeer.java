@@ -7,8 +7,8 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.sm.ring.RingStep;
-import dev.ferrule.sm.ring.RingSteps;
+import dev.ferrule.sm.ring.RingTestHook;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -30,11 +30,12 @@ final class SteppedPeer {
   /** Number of messages that each of them sends from then on. */
   static final int MESSAGES = 300;
 
-  private static final Set<RingStep> WAKING =
-      EnumSet.of(RingStep.SENDER_WAKES, RingStep.SENDER_MARKED, RingStep.SENDER_HAS_WOKEN);
+  private static final Set<RingTestPoint> WAKING =
+      EnumSet.of(
+          RingTestPoint.SENDER_WAKES, RingTestPoint.SENDER_MARKED, RingTestPoint.SENDER_HAS_WOKEN);
 
   static {
-    RingSteps.onStep(Victim::reached);
+    RingTestHook.onReached(Victim::reached);
   }
 
   /** Without keepalives, at which a thread that missed a wake-up would check again. */
@@ -45,16 +46,16 @@ final class SteppedPeer {
 
   /** A thread that stops forever when it reaches its step. */
   private static final class Victim extends Thread {
-    private final RingStep step;
+    private final RingTestPoint step;
     private final CountDownLatch stopped = new CountDownLatch(1);
 
-    Victim(RingStep step, Runnable work) {
+    Victim(RingTestPoint step, Runnable work) {
       super(work, "victim at " + step);
       this.step = step;
       setDaemon(true);
     }
 
-    static void reached(RingStep step) {
+    static void reached(RingTestPoint step) {
       if (Thread.currentThread() instanceof Victim victim && victim.step == step) {
         victim.stopped.countDown();
         while (true) {
@@ -90,7 +91,7 @@ final class SteppedPeer {
     }
     List<Connection> connections = new ArrayList<>(); // none is closed
     int[] commonNumbers = new int[1 + OTHERS];
-    for (RingStep step : senderSteps()) {
+    for (RingTestPoint step : senderSteps()) {
       Connection connection = Ferrule.connect(address, OPTIONS);
       connections.add(connection);
       boolean wakes = WAKING.contains(step);
@@ -124,8 +125,8 @@ final class SteppedPeer {
   }
 
   /** Returns the steps of a sender. */
-  static List<RingStep> senderSteps() {
-    return Arrays.stream(RingStep.values())
+  static List<RingTestPoint> senderSteps() {
+    return Arrays.stream(RingTestPoint.values())
         .filter(step -> step.name().startsWith("SENDER_") || step.name().startsWith("RECORD_"))
         .toList();
   }
@@ -172,7 +173,7 @@ final class SteppedPeer {
   }
 
   /** Connects, sends, and stops at a step of a send. */
-  static void sender(URI address, RingStep step) throws IOException {
+  static void sender(URI address, RingTestPoint step) throws IOException {
     Connection connection = Ferrule.connect(address, OPTIONS);
     Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
     victim.start();
@@ -192,7 +193,7 @@ final class SteppedPeer {
   }
 
   /** Connects, lets the other side fill the ring, receives, and stops at a step of a reception. */
-  static void receiver(URI address, RingStep step) throws IOException {
+  static void receiver(URI address, RingTestPoint step) throws IOException {
     Connection connection = Ferrule.connect(address, OPTIONS);
     Peer.say("connected");
     System.in.read();

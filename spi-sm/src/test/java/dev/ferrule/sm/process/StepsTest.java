@@ -14,7 +14,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.sm.ring.RingTestPoint;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -96,14 +96,14 @@ class StepsTest extends ProcessTest {
   @Test
   void aThreadThatStopsAtAnyStepOfASendBlocksNoOtherAndAllPeersDetectItsProcessesEnd()
       throws Exception {
-    List<RingStep> steps = SteppedPeer.senderSteps();
+    List<RingTestPoint> steps = SteppedPeer.senderSteps();
     List<Connection> connections = new ArrayList<>();
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
         OtherProcess other = OtherProcess.start("several", listener.uri().toString());
         Connection common = listener.accept()) {
       CompletableFuture<Void> fromCommon = receiveAll(common);
-      for (RingStep step : steps) {
+      for (RingTestPoint step : steps) {
         Connection connection = listener.accept();
         connections.add(connection);
         CompletableFuture<Void> receiving = receiveAll(connection);
@@ -145,7 +145,7 @@ class StepsTest extends ProcessTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "(SENDER|RECORD)_.*")
-  void aSenderThatIsKilledAtAnyStepIsDetectedAndBlocksNoOther(RingStep step) throws Exception {
+  void aSenderThatIsKilledAtAnyStepIsDetectedAndBlocksNoOther(RingTestPoint step) throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
         OtherProcess other =
@@ -172,7 +172,7 @@ class StepsTest extends ProcessTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "RECEIVER_.*")
-  void aReceiverThatIsKilledAtAnyStepIsDetectedByAllSendersAndBlocksNoOther(RingStep step)
+  void aReceiverThatIsKilledAtAnyStepIsDetectedByAllSendersAndBlocksNoOther(RingTestPoint step)
       throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);

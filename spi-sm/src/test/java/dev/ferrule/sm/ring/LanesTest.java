@@ -76,7 +76,7 @@ class LanesTest {
 
   @BeforeEach
   void delaySenders() {
-    RingSteps.onStep(step -> {
+    RingTestHook.onReached(step -> {
       switch (step) {
         case SENDER_WAKES, SENDER_MARKED, SENDER_HAS_WOKEN -> delay();
         default -> {}
@@ -86,7 +86,7 @@ class LanesTest {
 
   @AfterEach
   void removeHook() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
   }
 
   @Test

@@ -25,7 +25,7 @@ class LateWakeUpTest {
   private static final int SECONDS = 60;
 
   /** The delay of the second check, so long that only a wake-up ends it, too. */
-  private static final long SECOND_LOOK_NANOS = TimeUnit.HOURS.toNanos(1);
+  private static final long SECOND_CHECK_NANOS = TimeUnit.HOURS.toNanos(1);
 
   private final CountDownLatch testEnds = new CountDownLatch(1);
 
@@ -35,7 +35,7 @@ class LateWakeUpTest {
     private final Rings lane;
     private final int messages;
     private final Thread thread = Thread.ofPlatform().daemon().unstarted(this);
-    private final Waiter waiter = new Waiter(WaitStrategy.BLOCK, SECOND_LOOK_NANOS);
+    private final Waiter waiter = new Waiter(WaitStrategy.BLOCK, SECOND_CHECK_NANOS);
     private int received;
     private volatile int blocks;
 
@@ -108,7 +108,7 @@ class LateWakeUpTest {
 
   @AfterEach
   void endThreads() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
     testEnds.countDown();
   }
 
@@ -126,20 +126,20 @@ class LateWakeUpTest {
     Rings rings = new Rings(LAYOUT, !Membarrier.REGISTERED);
     Receiving receiver = new Receiving(rings, rings.lane(true), 2);
     Thread sender = Thread.currentThread();
-    Set<RingStep> reached = EnumSet.noneOf(RingStep.class);
-    RingSteps.onStep(step -> {
+    Set<RingTestPoint> reached = EnumSet.noneOf(RingTestPoint.class);
+    RingTestHook.onReached(step -> {
       if (Thread.currentThread() == sender && reached.add(step)) {
-        if (step == RingStep.SENDER_PUBLISHED) {
+        if (step == RingTestPoint.SENDER_PUBLISHED) {
           receiver.thread.start();
           receiver.awaitBlocked(1); // until the second check
-        } else if (step == RingStep.SENDER_HAS_WOKEN) {
+        } else if (step == RingTestPoint.SENDER_HAS_WOKEN) {
           receiver.awaitBlocked(2);
         }
       }
     });
 
     send(rings);
-    assertThat(reached).contains(RingStep.SENDER_HAS_WOKEN);
+    assertThat(reached).contains(RingTestPoint.SENDER_HAS_WOKEN);
     send(rings);
 
     receiver.awaitEnd();
@@ -155,14 +155,14 @@ class LateWakeUpTest {
     CountDownLatch stopped = new CountDownLatch(1);
     Receiving receiver = new Receiving(first, lane, 2);
     Thread sender = Thread.ofPlatform().daemon().unstarted(() -> send(lane));
-    RingSteps.onStep(step -> {
-      if (Thread.currentThread() == receiver.thread && step == RingStep.SLEEP_CHECKED) {
+    RingTestHook.onReached(step -> {
+      if (Thread.currentThread() == receiver.thread && step == RingTestPoint.SLEEP_CHECKED) {
         await(maySleep);
-      } else if (Thread.currentThread() == sender && step == RingStep.SENDER_MARKED) {
+      } else if (Thread.currentThread() == sender && step == RingTestPoint.SENDER_MARKED) {
         maySleep.countDown();
         stopped.countDown();
         await(testEnds);
-      } else if (Thread.currentThread() == sender && step == RingStep.SENDER_HAS_WOKEN) {
+      } else if (Thread.currentThread() == sender && step == RingTestPoint.SENDER_HAS_WOKEN) {
         maySleep.countDown(); // if it were woken before the mark, it would be too early
         receiver.awaitBlocked(1);
       }

@@ -47,7 +47,7 @@ class RecordWriterTest {
         for (int offset = 0; offset + size <= CAPACITY; offset += 8) {
           for (int claimed : lengths) {
             RecordWriter writer = writer(tail, HeldRecord.of(offset, size));
-            if (writer.claim(claimed) != RecordWriter.NOWHERE) {
+            if (writer.claim(claimed) != RecordWriter.NO_OFFSET) {
               inPlace++;
             } else {
               assertThat(writer.reserveRecord(RingLayout.recordSize(claimed))).isTrue();

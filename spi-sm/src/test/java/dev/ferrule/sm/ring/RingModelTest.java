@@ -60,7 +60,7 @@ class RingModelTest {
     int length = randomLength(random, rings.layout);
     byte[] message = new byte[length];
     random.nextBytes(message);
-    if (random.nextInt(3) > 0 && rings.claim(message) != RingProducer.NOWHERE) {
+    if (random.nextInt(3) > 0 && rings.claim(message) != RingProducer.NO_OFFSET) {
       claims.add(new Claim(RingProducer.INLINE, length, message));
       return;
     }
@@ -178,7 +178,7 @@ class RingModelTest {
     }
     assertThat(rings.consumer.next()).isFalse(); // skips remaining padding
     rings.consumer.acknowledge();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
     for (int i = 0; i < 100; i++) {
       byte[] longest = Rings.message(rings.layout.maxMessage(), i);
       assertThat(rings.send(longest)).as("room for the longest message, lap after lap").isTrue();

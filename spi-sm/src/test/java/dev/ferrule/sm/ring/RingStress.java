@@ -24,7 +24,7 @@ public final class RingStress {
   private static final RingLayout LAYOUT = new RingLayout(12, 16, 1_024);
 
   /** Much shorter than the delay of a real sleeper. */
-  private static final long SECOND_LOOK_NANOS = 5_000;
+  private static final long SECOND_CHECK_NANOS = 5_000;
 
   private static final long VALUE = 0x1122334455667788L;
 
@@ -476,7 +476,7 @@ public final class RingStress {
       boolean found = rings.consumer.next();
       if (!found) {
         long start = System.nanoTime();
-        while (System.nanoTime() - start < SECOND_LOOK_NANOS) {
+        while (System.nanoTime() - start < SECOND_CHECK_NANOS) {
           Thread.onSpinWait();
         }
         found = rings.consumer.next();

@@ -101,15 +101,15 @@ class RingTest {
   }
 
   /** Fails as an access to freed memory may. */
-  private static void failWhenWritten(RingStep step) {
-    if (step == RingStep.RECORD_WRITTEN) {
+  private static void failWhenWritten(RingTestPoint step) {
+    if (step == RingTestPoint.RECORD_WRITTEN) {
       throw FAILURE;
     }
   }
 
   @AfterEach
   void removeHook() {
-    RingSteps.ignore();
+    RingTestHook.ignore();
   }
 
   @Test
@@ -117,10 +117,10 @@ class RingTest {
     Rings rings = new Rings(LAYOUT, true);
     rings.send(Rings.message(8, 1));
     rings.producer.reserve(160);
-    RingSteps.onStep(RingTest::failWhenWritten);
+    RingTestHook.onReached(RingTest::failWhenWritten);
     assertThatThrownBy(() -> rings.producer.stageInline(headers(160), 0, 160, 160))
         .isSameAs(FAILURE);
-    RingSteps.ignore();
+    RingTestHook.ignore();
     rings.producer.unreserve(RingProducer.INLINE, 160);
     assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
     assertThat(rings.consumer.next()).isFalse();
@@ -137,9 +137,9 @@ class RingTest {
     Rings rings = new Rings(LAYOUT, true);
     MemorySegment shortMessage = MemorySegment.ofArray(Rings.message(8, 1));
     assertThat(rings.producer.trySend(shortMessage, 0, 8)).isZero();
-    RingSteps.onStep(RingTest::failWhenWritten);
+    RingTestHook.onReached(RingTest::failWhenWritten);
     assertThatThrownBy(() -> rings.producer.tryStage(headers(500), 0, 500)).isSameAs(FAILURE);
-    RingSteps.ignore();
+    RingTestHook.ignore();
     assertThat(rings.producer.messagesUnpublished()).isZero();
     assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
     assertThat(rings.producer.trySend(shortMessage, 0, 8)).isZero();
@@ -208,7 +208,7 @@ class RingTest {
     for (int i = 0; i < 2_000; i++) {
       byte[] message = Rings.message(100, i);
       long place = rings.claim(message);
-      assertThat(place).isNotEqualTo(RingProducer.NOWHERE);
+      assertThat(place).isNotEqualTo(RingProducer.NO_OFFSET);
       rings.producer.stageClaim(100);
       rings.producer.publish();
       assertThat(rings.consumer.next()).isTrue();
@@ -265,7 +265,7 @@ class RingTest {
     }
     assertThat(rings.consumer.hold()).as("one at a time").isFalse();
     assertThat(rings.consumer.endHold()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
   }
 
   @Test
@@ -276,9 +276,9 @@ class RingTest {
     rings.consumer.hold();
     rings.consumer.advance();
     assertThat(rings.consumer.acknowledge()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isTrue();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isTrue();
     assertThat(rings.consumer.endHold()).isFalse();
-    assertThat(rings.producer.isAnythingOut()).isFalse();
+    assertThat(rings.producer.isReceiverHoldingRoom()).isFalse();
   }
 
   /** Otherwise the sender's processor waits for each of their cache lines. */

@@ -75,7 +75,7 @@ final class Rings {
   /** Claims a region in place, and writes it. */
   long claim(byte[] message) {
     long place = producer.claim(message.length);
-    if (place != RingProducer.NOWHERE) {
+    if (place != RingProducer.NO_OFFSET) {
       MemorySegment.copy(
           MemorySegment.ofArray(message), 0, producer.records(), place, message.length);
     }

@@ -54,7 +54,7 @@ class FragmentsTest {
     target =
         new FragmentServer(targets, initiators, regions, () -> {}) {
           @Override
-          void fallsAsleep() {
+          void beforeSleep() {
             whenItFallsAsleep.run();
           }
         };

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Buffers of several connections, and the thread that reposts them. */
-class CentralPostingTest {
+class SharedReceivesPostingTest {
 
   private static final int COUNT = 256;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -33,7 +33,7 @@ class CentralPostingTest {
   private final SharedReceives shared =
       new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT), true);
   private final ReceiveQueue queue =
-      new ReceiveQueue(completions, shared::stray, CompletionQueue.BATCH);
+      new ReceiveQueue(completions, shared::repostUnowned, CompletionQueue.BATCH);
   private int clients;
 
   @AfterEach
@@ -110,7 +110,7 @@ class CentralPostingTest {
 
     ofFirst.forEach(first.channel::free);
     ofSecond.forEach(second.channel::free);
-    shared.stray(stray);
+    shared.repostUnowned(stray);
     device.onReceive = (number, buffer) -> posted.add(buffer);
     goOn.countDown();
 
@@ -126,7 +126,7 @@ class CentralPostingTest {
     Client second = new Client();
     device.receiveErrno = Errno.ENODEV;
 
-    shared.stray(device.takeReceive());
+    shared.repostUnowned(device.takeReceive());
 
     await(() -> !second.link.told.isEmpty());
     assertThat(first.link.told).containsExactly("ibv_post_srq_recv 19");
@@ -141,7 +141,7 @@ class CentralPostingTest {
           throw new IllegalStateException("a fault");
         };
 
-    shared.stray(device.takeReceive());
+    shared.repostUnowned(device.takeReceive());
 
     await(() -> !client.link.told.isEmpty());
     assertThat(client.link.told.get(0)).contains("reposts the shared receives", "a fault");
@@ -157,7 +157,7 @@ class CentralPostingTest {
     for (int i = 0; i < 20_000; i++) {
       client.receive(1).forEach(client.channel::free);
       await(() -> device.receives().size() == COUNT);
-      shared.stray(device.takeReceive());
+      shared.repostUnowned(device.takeReceive());
       await(() -> device.receives().size() == COUNT);
     }
   }

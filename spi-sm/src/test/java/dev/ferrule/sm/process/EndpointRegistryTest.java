@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** The endpoint registry behind {@code ferrule ls} and {@code ferrule clean}. */
 @SuppressWarnings("try") // listeners that only need to exist
-class LeftBehindTest extends ProcessTest {
+class EndpointRegistryTest extends ProcessTest {
 
   private final EndpointRegistry registry = new SmProvider().endpointRegistry().orElseThrow();
 

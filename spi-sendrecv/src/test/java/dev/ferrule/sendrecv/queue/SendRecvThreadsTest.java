@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * Connections between two sides of a simulated wire, with as many threads as programs may use. On
  * each side, one thread sends, another receives, and both poll.
  */
-class WireTest {
+class SendRecvThreadsTest {
 
   private static final int MESSAGES = 30_000;
   private static final int LENGTHS = 1000;
@@ -157,7 +157,7 @@ class WireTest {
       MessageQueue messages = channel.messages();
       while (received < MESSAGES && !failed) {
         if (!messages.hasNext() && !queue.poll()) {
-          channel.serveStarvingPeer();
+          channel.releaseSpaceToBlockedPeer();
           looks++;
           if (looks % LOOKS_PER_TICK == 0) {
             tick();
@@ -236,7 +236,8 @@ class WireTest {
     CompletionQueue completions = device.completionQueue();
     try (SharedReceives shared =
         new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, 128), true)) {
-      ReceiveQueue queue = new ReceiveQueue(completions, shared::stray, CompletionQueue.BATCH);
+      ReceiveQueue queue =
+          new ReceiveQueue(completions, shared::repostUnowned, CompletionQueue.BATCH);
       List<Runnable> threads = new ArrayList<>();
       for (int number = 1; number <= 2; number++) {
         SharedReceives.Share share = Objects.requireNonNull(shared.admit());

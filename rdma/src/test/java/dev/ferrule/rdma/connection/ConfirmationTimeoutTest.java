@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * The time that a listener waits for the confirmation of an accepted client, and what counts as a
  * confirmation.
  */
-class RequestPatienceTest {
+class ConfirmationTimeoutTest {
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 

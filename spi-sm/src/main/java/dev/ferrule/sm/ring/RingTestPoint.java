@@ -3,10 +3,10 @@ package dev.ferrule.sm.ring;
 
 /**
  * A point between two visible stores of a sender or receiver. A thread that stops there forever,
- * because it is suspended or its process is killed, blocks no other thread. Tests stop threads in
- * {@link RingSteps}.
+ * because it is suspended or its process is killed, blocks no other thread. Tests set an action for
+ * each point by {@link RingTestHook}.
  */
-public enum RingStep {
+public enum RingTestPoint {
   /** A sender has written its message, but has neither stored nor kept the header. */
   RECORD_WRITTEN,
   /** A sender has staged a message, but not yet published the first staged header. */
