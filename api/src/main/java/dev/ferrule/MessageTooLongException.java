@@ -27,7 +27,7 @@ public final class MessageTooLongException extends FerruleException {
         length,
         maxMessage,
         ("message too long: %d bytes exceed the limit of %d bytes; send it in parts, or raise "
-                + "maxMessage on the receiving side, and buffer on this one if it is smaller")
+                + "maxMessage on the receiving side, and over RDMA sendBuffer on this one")
             .formatted(length, maxMessage));
   }
 

@@ -5,9 +5,9 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the operating system refused a resource: the file system of the shared memory is full,
- * too many files are open, or too little memory may be locked. The message names the limit and how
- * to raise it.
+ * Thrown if the operating system refused a resource, such as memory, locked memory or a file
+ * descriptor, or if a limit of this side is reached, such as that of senders or of exposed memory.
+ * The message names the limit and how to raise it.
  */
 public final class ResourceExhaustedException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -91,13 +91,13 @@ import java.time.Duration;
  * {@link Sender} as well.
  *
  * <p><b>Failed operations:</b> memory that the peer has revoked causes {@link
- * RemoteAccessException} when the operation starts or, if the peer's thread copies, later: then
- * {@link #isComplete} and {@link #await} throw it once for each failed operation up to their id,
- * one per call, the earliest first. {@link RemoteAccessException#operation} is the id of the failed
- * operation. The failed operation counts as complete: an id is complete when its operation is over,
- * and it was successful unless reported. After catching the exception, call {@code await} again
- * with the same id, until it returns. {@link #fence} reports no failure, and operations after it
- * start although an earlier one has failed. If a device rejects an access, the connection ends.
+ * RemoteAccessException} when the operation starts or, if the peer's thread copies ({@code mmap}),
+ * when it is complete. Then {@link #isComplete}, {@link #await} and {@link #writeAndSend} throw one
+ * exception for all operations up to their id that have failed and were not reported. {@link
+ * RemoteAccessException#operation} is the id of the earliest. After that these ids are complete,
+ * and later operations can be used as before. {@link #fence} reports no failure, and operations
+ * after it start although an earlier one has failed. If a device rejects an access, the connection
+ * ends.
  *
  * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
  * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
@@ -171,8 +171,8 @@ public interface Rma {
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
    * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; thrown
-   *     here or by {@link #await}, see Failed operations above. Each byte that was written was
-   *     exposed at that time
+   *     here or by {@link #await}, see Failed operations above. After a revocation nothing is
+   *     written
    * @throws OperationInterruptedException if the thread was interrupted while it waited; see After
    *     a timeout or an interrupt above
    */
@@ -466,7 +466,8 @@ public interface Rma {
    * may be reused} Does not wait.
    *
    * @param id an id that this Rma returned
-   * @throws RemoteAccessException once for each operation up to the id that has failed
+   * @throws RemoteAccessException if an operation up to the id has failed, and this was not
+   *     reported
    */
   boolean isComplete(long id);
 
@@ -474,7 +475,7 @@ public interface Rma {
    * Waits until an operation and all earlier ones are complete.
    *
    * @param id an id that this Rma returned
-   * @throws RemoteAccessException once for each operation up to the id that has failed
+   * @throws RemoteAccessException as for {@link #isComplete}
    */
   void await(long id);
 

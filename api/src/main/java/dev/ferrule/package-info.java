@@ -42,8 +42,8 @@
  *     }
  *   } catch (EndOfStreamException | ConnectionClosedException e) {
  *     // the client has closed its connection
- *   } catch (PeerLostException e) {
- *     System.err.println("a client died: " + e.getMessage()); // the other clients are still served
+ *   } catch (PeerLostException | ProtocolException e) {
+ *     System.err.println("a client failed: " + e.getMessage()); // the other clients are still served
  *   }
  * }
  *

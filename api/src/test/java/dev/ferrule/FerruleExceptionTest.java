@@ -93,7 +93,7 @@ class FerruleExceptionTest {
         .hasMessage(
             "sm:///tmp/app/4567/2: message too long: 5000000000 bytes exceed the limit of"
                 + " 1024 bytes; send it in parts, or raise maxMessage on the receiving side,"
-                + " and buffer on this one if it is smaller");
+                + " and over RDMA sendBuffer on this one");
     assertThat(exception.length()).isEqualTo(5_000_000_000L);
     assertThat(exception.maxMessage()).isEqualTo(1024);
   }

@@ -567,7 +567,7 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
     }
     Map.Entry<Long, RemoteAccessException> first = failures.firstEntry();
     if (first.getKey() <= id) {
-      failures.pollFirstEntry();
+      failures.headMap(id, true).clear(); // one exception reports all of them
       throw first.getValue();
     }
   }

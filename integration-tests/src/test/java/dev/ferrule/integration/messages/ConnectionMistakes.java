@@ -105,13 +105,13 @@ final class ConnectionMistakes {
             scene -> scene.pair("?maxMessage=4KiB").client().sender().send(scene.memory(5_000)),
             "MessageTooLongException: sm:///DIR/PID/ID#N: message too long: 5000 bytes "
                 + "exceed the limit of 4096 bytes; send it in parts, or raise maxMessage on "
-                + "the receiving side, and buffer on this one if it is smaller"),
+                + "the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "a claim longer than the peer receives",
             scene -> scene.pair("?maxMessage=4KiB").client().sender().claim(5_000),
             "MessageTooLongException: sm:///DIR/PID/ID#N: message too long: 5000 bytes "
                 + "exceed the limit of 4096 bytes; send it in parts, or raise maxMessage on "
-                + "the receiving side, and buffer on this one if it is smaller"),
+                + "the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "a claim of a negative length",
             scene -> scene.pair("").client().sender().claim(-1),

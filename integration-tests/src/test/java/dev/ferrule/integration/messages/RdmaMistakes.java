@@ -85,7 +85,7 @@ final class RdmaMistakes {
             scene -> scene.pair("?maxMessage=4KiB").client().sender().send(scene.memory(5_000)),
             "MessageTooLongException: sendrecv://127.0.0.1:PORT#N: message too long: "
                 + "5000 bytes exceed the limit of 4096 bytes; send it in parts, or raise "
-                + "maxMessage on the receiving side, and buffer on this one if it is smaller"),
+                + "maxMessage on the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "no message",
             scene -> scene.pair("").client().receiver().receive(Duration.ZERO),
