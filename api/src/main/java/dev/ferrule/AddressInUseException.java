@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown by {@code listen} if another live listener owns the address. */
+/**
+ * Thrown by {@code listen} if another live listener owns the address. In {@code sm} an address
+ * without {@code /PID/ID} is a directory, in which any number of listeners may be.
+ */
 public final class AddressInUseException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

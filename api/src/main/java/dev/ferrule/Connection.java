@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Memory after the close:</b> this side's {@link #close()} takes back the memory that the
  * connection has lent: regions, a handler's message, {@linkplain Rma#allocate allocated memory} and
  * {@linkplain RemoteMemory#view views}. Then {@code segment()} and {@code buffer()} of a region
- * throw a {@link FerruleException}, and freeing or aborting it does nothing. The program must not
- * use segments that it has kept: they read zeros or any bytes, or throw {@link
+ * throw a {@link ConnectionClosedException}, and freeing or aborting it does nothing. The program
+ * must not use segments that it has kept: they read zeros or any bytes, or throw {@link
  * IllegalStateException}, but do not crash the JVM. A handler that is running can read its message
  * to the end. Registered and exposed memory belongs to the program alone again, unless another
  * connection uses it. The close or loss of the peer takes nothing back.
@@ -51,9 +51,9 @@ import org.jspecify.annotations.Nullable;
 public interface Connection extends AutoCloseable {
 
   /**
-   * {@return the URI that identifies this connection in error messages and events} It consists of
-   * the address that was connected to or listened on and, as its fragment, the connection's number,
-   * as in {@code sm:///tmp/app/4567/2#17}.
+   * {@return the URI that identifies this connection in error messages and events: the complete
+   * address of the listener, with this side's number of the connection as its fragment, as in
+   * {@code sm:///tmp/app/4567/2#17}} The peer has another number for the same connection.
    */
   URI uri();
 
@@ -84,7 +84,9 @@ public interface Connection extends AutoCloseable {
    *
    * @return the remote memory access; always the same object
    * @throws UnsupportedOperationException if the provider does not support it
-   * @throws FerruleException if the options require a copy mechanism that is not available here
+   * @throws FerruleException itself, no subclass, if the option {@code rma} requires a copy
+   *     mechanism that is not available here; {@link ConnectionClosedException} or {@link
+   *     PeerLostException} if the connection has ended as well
    */
   Rma rma();
 
@@ -141,9 +143,10 @@ public interface Connection extends AutoCloseable {
   /**
    * Registers an action that runs when the connection leaves {@link ConnectionState#OPEN}, or at
    * once if it has already left that state. The action runs exactly once, on a thread of the
-   * library or on a thread that closes either end of the connection, so it must not block. An
-   * exception thrown by it is logged as a warning by the logger {@code dev.ferrule.Connection}, and
-   * then dropped.
+   * library or on a thread that closes either end of the connection, so it must not block. It may
+   * close the connection, but that drops messages that are not yet received: see {@link
+   * Listener#receiver} for a single receiver. An exception thrown by it is logged as a warning by
+   * the logger {@code dev.ferrule.Connection}, and then dropped.
    *
    * @param action the action; receives this connection
    */
@@ -177,15 +180,19 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive every delivered message and then
    * gets {@link EndOfStreamException}; its calls that send throw {@link ConnectionClosedException}.
-   * To end only the own messages, close the senders, see {@link Sender#close}. Messages that this
-   * program has not received are dropped. All regions become invalid, and {@linkplain
-   * RegisteredMemory registered memory} that no other connection uses is closed. Every later call
-   * that would send or receive throws {@link ConnectionClosedException}, whatever its arguments.
+   * A peer that is sending at that moment gets only the latter, so a program expects both when its
+   * peer departs. To end only the own messages, close the senders, see {@link Sender#close}; unlike
+   * that, this method does not flush, and drops what is staged. Messages that this program has not
+   * received are dropped. All regions become invalid, and {@linkplain RegisteredMemory registered
+   * memory} that no other connection uses is closed. Every later call that would send or receive
+   * throws {@link ConnectionClosedException}, whatever its arguments.
    *
-   * <p>Closing a closed connection does nothing. Several threads may call this method concurrently:
-   * when any of the calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only
-   * the first call waits for delivery. The others return at once, as does a call from within an
-   * {@link #onClose} action.
+   * <p>A connection that has failed, or that the peer has closed, must be closed, too: until then
+   * it keeps its memory, its descriptors and the messages that are not received. Closing a closed
+   * connection does nothing. Several threads may call this method concurrently: when any of the
+   * calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only the first call
+   * waits for delivery. The others return at once, as does a call from within an {@link #onClose}
+   * action.
    */
   @Override
   void close();

@@ -58,10 +58,11 @@ public interface ConnectionCounters {
   long wakeupsReceived();
 
   /**
-   * {@return the mechanism that copies the bytes of one-sided operations: {@code knem}, {@code cma}
-   * or {@code mmap} over shared memory, {@code rdma} by a device; empty where the provider has no
-   * {@link Rma}, or no mechanism works} Over shared memory it changes if a mechanism fails. It does
-   * not apply to memory of {@link Rma#allocate}, which is mapped.
+   * {@return the mechanism that copies the bytes of this side's operations: {@code knem}, {@code
+   * cma} or {@code mmap} over shared memory, {@code rdma} by a device; empty where the provider has
+   * no {@link Rma}, or no mechanism works} Over shared memory the two sides may have different
+   * ones, and it changes if a mechanism fails. It does not apply to memory of {@link Rma#allocate},
+   * which is mapped.
    */
   default Optional<String> rmaPath() {
     return Optional.empty();

@@ -17,8 +17,9 @@ import java.util.TreeMap;
  * be used for addresses of several providers. Such a name takes precedence over the name alone.
  *
  * <p>The query of a URI takes precedence over both, unless {@link Option#queryOverrides()} is
- * false, as it is for an option that touches security, such as {@code access} of {@code sm}: then a
- * query with another value than the program's is refused by an {@link InvalidOptionException}.
+ * false, as it is for an option that touches security: {@code access} of {@code sm}, the users that
+ * may connect. Then a query with another value than the program's is refused by an {@link
+ * InvalidOptionException}.
  *
  * {@snippet lang=java :
  * ConnectionOptions options =

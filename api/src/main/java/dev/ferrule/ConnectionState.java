@@ -11,7 +11,7 @@ public enum ConnectionState {
 
   /**
    * The peer closed the connection. Messages that it sent before can still be received; none can be
-   * sent.
+   * sent. This side must still close it.
    */
   CLOSED_BY_PEER,
 
@@ -20,7 +20,7 @@ public enum ConnectionState {
 
   /**
    * The connection failed: the peer died or violated the protocol, or the device failed. {@link
-   * Connection#failure()} returns the cause.
+   * Connection#failure()} returns the cause. This side must still close it.
    */
   FAILED
 }

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * sendrecv://HOST:PORT}; the port 0 lets the system choose one</td></tr>
  * </table>
  *
+ * <p>In {@code sm}, each listener creates an endpoint {@code DIRECTORY/PID/ID}. Without {@code
+ * /PID/ID}, a client connects to the only live listener in the directory.
+ *
  * <p>The query of the URI may set options: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}. The
  * sources of the transports are CCI's sm transport and the RDMA messaging protocols of the
  * KnowYourMemory thesis, see docs/sources.md.
@@ -64,8 +67,8 @@ public final class Ferrule {
    * @throws InvalidOptionException if an option is unknown or its value is invalid
    * @throws ProviderUnavailableException if there is no provider for the scheme, or it does not
    *     work on this machine
-   * @throws ConnectionRefusedException if there is no listener at the address, or it cannot accept
-   *     this side
+   * @throws ConnectionRefusedException if there is no listener at the address, or there are several
+   *     in a directory of {@code sm}, or it cannot accept this side
    * @throws ConnectionRejectedException if the listener rejected the connection
    * @throws VersionMismatchException if the listener speaks another version of the protocol
    * @throws OperationTimeoutException if the listener did not accept within the timeout
@@ -85,8 +88,9 @@ public final class Ferrule {
    * @param address the address of the listener; its query may set options
    * @param options the options; the address's query takes precedence, as for {@link #connect(URI,
    *     ConnectionOptions)}
-   * @return a future of the connection, or of the exception that {@code connect} throws. Cancelling
-   *     it ends the attempt, and closes a connection that is made nevertheless
+   * @return a future of the connection, or of the exception that {@code connect} throws, which
+   *     {@code join()} wraps in a {@link java.util.concurrent.CompletionException}. Cancelling it
+   *     ends the attempt, and closes a connection that is made nevertheless
    */
   public static CompletableFuture<Connection> connectAsync(URI address, ConnectionOptions options) {
     Objects.requireNonNull(address, "address");
@@ -124,7 +128,9 @@ public final class Ferrule {
   }
 
   /**
-   * Listens on an address. The options apply to the connections that the listener accepts.
+   * Listens on an address. The options apply to the connections that the listener accepts. A second
+   * listener on the same directory of {@code sm} is no error here, but clients that connect to the
+   * directory are refused while there are several.
    *
    * @param address the address to listen on; its query may set options
    * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}
@@ -133,7 +139,8 @@ public final class Ferrule {
    * @throws InvalidOptionException if an option is unknown or its value is invalid
    * @throws ProviderUnavailableException if there is no provider for the scheme, or it does not
    *     work on this machine
-   * @throws AddressInUseException if another live listener owns the address
+   * @throws AddressInUseException if another live listener owns the address; in {@code sm} only if
+   *     the address names an endpoint, with {@code /PID/ID}
    * @throws ResourceExhaustedException if the system lacks a resource
    */
   public static Listener listen(URI address, ConnectionOptions options) {

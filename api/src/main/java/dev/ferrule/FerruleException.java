@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@link EndOfStreamException}</td><td>delivers no further message; has ended unless its
  * {@link Connection#state()} is {@link ConnectionState#OPEN}</td></tr>
  * <tr><td>{@link OperationTimeoutException}, {@link OperationInterruptedException}, {@link
- * MessageTooLongException}, {@link ResourceExhaustedException}</td><td>remains usable</td></tr>
- * <tr><td>{@link RemoteAccessException}</td><td>remains usable if its transport permits
- * that</td></tr>
+ * MessageTooLongException}, {@link ResourceExhaustedException}, {@link
+ * RemoteAccessException}</td><td>remains usable</td></tr>
  * </table>
  *
  * <p>An error of the program's own code causes an exception of the JDK, the same in every method:
@@ -33,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@link IndexOutOfBoundsException}</td><td>an offset and length are not within the memory
  * given</td></tr>
  * <tr><td>{@link IllegalArgumentException}</td><td>another argument is invalid whatever the
- * transport, as a negative length, or belongs to another object</td></tr>
+ * transport, as a negative length, or belongs to another object; or an {@link Rma} operation is too
+ * long to start without waiting</td></tr>
  * <tr><td>{@link IllegalStateException}</td><td>the state of the object, or an option that it was
  * made with, does not permit the call, as freeing a region twice</td></tr>
  * <tr><td>{@link UnsupportedOperationException}</td><td>the provider, the device or the peer does

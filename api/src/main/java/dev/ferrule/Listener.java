@@ -104,13 +104,17 @@ public interface Listener extends AutoCloseable {
   /**
    * Returns the single receiver of all connections that this listener has accepted or will accept:
    * one thread receives from all of them, in rotation. {@link ReceiveRegion#connection()} returns
-   * the connection of a message. Messages of one connection stay in order.
+   * the connection of a message; {@link Receiver#poll} does not identify it. Messages of one
+   * connection stay in order. The program still accepts the clients: by {@link #accept()} in other
+   * threads, or by {@link #tryAccept()} in the receiving one. docs/guide.md has an example.
    *
    * <p>From the first call on, messages are delivered to it, and the receivers of the individual
    * connections throw {@link IllegalStateException}. Only a connection whose own receiver was used
    * before keeps receiving its own messages. {@link Connection#onClose} reports the end of a
-   * connection; the end of a client's messages, by {@link Sender#close}, is not reported here.
-   * Messages not received before their connection is closed are dropped.
+   * connection; the end of a client's messages, by {@link Sender#close}, is not reported here. The
+   * program still closes each connection. This drops the messages not yet received, so the
+   * receiving thread does it, after a {@link Receiver#tryReceive} that has returned null since the
+   * report.
    *
    * <p>This receiver ends with its listener. From then on, each connection's receiver gets the
    * messages of that connection, including those already waiting. A region lent before is freed as
@@ -118,8 +122,7 @@ public interface Listener extends AutoCloseable {
    *
    * <p>A program that holds all regions of a connection receives no more of its messages until it
    * frees some. Other clients may still send or connect, so receiving waits then, where a
-   * connection's own receiver throws {@link IllegalStateException}. {@link Receiver#poll} does not
-   * identify the connection.
+   * connection's own receiver throws {@link IllegalStateException}.
    *
    * @return the receiver; always the same object
    * @throws UnsupportedOperationException if the provider does not support it
@@ -145,8 +148,8 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
-   * Stops listening and rejects or refuses waiting clients. The address is released when the
-   * connections accepted there are closed, at the latest. Closing twice does nothing.
+   * Stops listening and rejects or refuses waiting clients. Accepted connections remain open. The
+   * address is released when they are closed, at the latest. Closing twice does nothing.
    */
   @Override
   void close();

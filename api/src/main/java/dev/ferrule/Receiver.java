@@ -48,14 +48,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>End of stream:</b> when the peer has closed all its senders, or the connection, and its
  * last message was received, every method that receives throws {@link EndOfStreamException}. It
  * does so even if the peer dies after it has closed its senders. When the peer died before that,
- * they throw {@link PeerLostException}, also after all messages that it had sent completely. When
- * this side has closed the connection, they throw {@link ConnectionClosedException}. A method that
- * waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile.
+ * they deliver every message that it had sent completely, and then throw {@link PeerLostException}.
+ * When this side has closed the connection, they throw {@link ConnectionClosedException}. A method
+ * that waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile.
  *
  * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
  * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is
  * never overwritten while it is held. {@code receive} and {@code tryReceive} throw {@link
- * IllegalStateException} if the program holds so many regions that no further message can arrive.
+ * IllegalStateException} if the program holds so many regions that no further message can arrive;
+ * {@link Listener#receiver} waits then.
  *
  * <p><b>Sources:</b> {@code Receive} and {@code Free} in the RDMA messaging protocols of the
  * KnowYourMemory thesis, and CCI's sm transport, see docs/sources.md.

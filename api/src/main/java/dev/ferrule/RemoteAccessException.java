@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if the peer's memory cannot be accessed: the handle does not belong to this connection,
- * the memory is no longer exposed, or this kind of access is not permitted. The connection remains
- * usable.
+ * the memory is no longer exposed, or this kind of access is not permitted. {@link Rma} states
+ * which call throws it. The connection remains usable.
  */
 public final class RemoteAccessException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -45,19 +45,32 @@ import java.time.Duration;
  * }
  * }
  *
- * <p><b>Order:</b> operations of one Rma may overtake each other, and messages may overtake
- * operations. {@link #fence} and {@link #writeAndSend} enforce an order where one is needed. To
- * notify the peer of several writes, call fence before the last one, which is writeAndSend. The
- * bytes of one operation become visible in no particular order, and not atomically, except those of
- * {@link #fetchAndAdd} and {@link #compareAndSwap}.
+ * <p><b>Order:</b> operations of one Rma may take effect in any order, and messages may overtake
+ * operations. {@link #fence} orders operations, but not messages: also after a fence, a message of
+ * {@link Sender#send(MemorySegment)} may arrive before the bytes. {@link #writeAndSend} orders its
+ * message behind its write and all earlier writes; so does a program that awaits the last write and
+ * then sends. Completion is reported in the order of the ids: when an id is complete, all earlier
+ * ones are. The bytes of one operation become visible in no particular order, and not atomically,
+ * except those of {@link #fetchAndAdd} and {@link #compareAndSwap}.
  *
- * <p><b>Waiting:</b> an operation may have to wait for space: over RDMA, for outstanding requests;
- * over shared memory that is not mapped, for the peer's thread. It uses the connection's {@link
- * WaitStrategy}. With a {@link Duration} it waits for that time at most, and then throws {@link
- * OperationTimeoutException}: a write or a read may have copied some bytes by then, but an atomic
- * operation has changed nothing. {@code try…} does not wait, and returns 0 without any effect if
- * the operation cannot start at once. Memory that is mapped, or copied by the system, is copied
- * within the call in each form.
+ * <p><b>Copying within the call:</b> no Duration, no {@code try…} form and no interrupt bounds the
+ * time of copying. Over shared memory, a write or read of memory that is mapped ({@link
+ * #allocate}), or that the system copies ({@code rmaPath} {@code cma} or {@code knem}), copies all
+ * bytes within the call, in each form, and is complete when it returns.
+ *
+ * <p><b>Waiting:</b> an operation may have to wait before it can start: over RDMA while too many
+ * requests are outstanding; over shared memory while the peer's thread is behind, which copies by
+ * {@code mmap}, and changes words of memory that is not mapped. The wait uses the connection's
+ * {@link WaitStrategy}. With a {@link Duration} it waits for that time at most, and then throws
+ * {@link OperationTimeoutException}. {@code try…} does not wait, and returns 0 without any effect
+ * if the operation cannot start at once; so does a Duration of zero or less, except that it throws
+ * {@link OperationTimeoutException}. Both refuse an operation that is too long, see {@link
+ * #tryWrite}.
+ *
+ * <p><b>After a timeout or an interrupt</b> the operation has no id, and the local memory may be
+ * reused at once: over RDMA the call first waits for the parts that have started. An atomic
+ * operation has changed nothing. A write or read may have copied some bytes; of a write by {@code
+ * mmap}, some may still reach the peer's memory until a later operation is complete.
  *
  * <p><b>Atomic operations</b> change one word of 8 bytes, in the machine's byte order. They are
  * atomic with respect to each other, whichever connections of one provider they use:
@@ -77,17 +90,25 @@ import java.time.Duration;
  * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
  * {@link Sender} as well.
  *
+ * <p><b>Failed operations:</b> memory that the peer has revoked causes {@link
+ * RemoteAccessException} when the operation starts or, if the peer's thread copies, later: then
+ * {@link #isComplete} and {@link #await} throw it once for each failed operation up to their id,
+ * one per call, the earliest first. {@link RemoteAccessException#operation} is the id of the failed
+ * operation. The failed operation counts as complete: an id is complete when its operation is over,
+ * and it was successful unless reported. After catching the exception, call {@code await} again
+ * with the same id, until it returns. {@link #fence} reports no failure, and operations after it
+ * start although an earlier one has failed. If a device rejects an access, the connection ends.
+ *
  * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
  * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
- * {@link #await} do so if the operation was not complete by then. Those two also throw {@link
- * RemoteAccessException} if the operation of this id or an earlier one has failed, once for each
- * failed operation, and {@link IllegalArgumentException} for an id that this Rma never returned. A
- * range that is not within its memory causes {@link IndexOutOfBoundsException}, before anything is
- * copied. A method that waits throws {@link OperationInterruptedException} if the thread is
- * interrupted meanwhile. Remote memory of another connection, and registered memory of another
- * provider, cause {@link IllegalArgumentException}; the first use of registered memory on a further
- * device may throw {@link ResourceExhaustedException}. The methods name only what they throw beyond
- * that. Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ * {@link #await} do so if the operation was not complete by then, and {@link
+ * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
+ * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
+ * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
+ * memory of another connection, and registered memory of another provider, cause {@link
+ * IllegalArgumentException}; the first use of registered memory on a further device may throw
+ * {@link ResourceExhaustedException}. The methods name only what they throw beyond that. Only
+ * {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  *
  * <p><b>Sources:</b> RDMA READ, WRITE and atomic operations of the InfiniBand Architecture
  * Specification, and KNEM, cross-memory attach and mmap of CCI's sm transport, see docs/sources.md.
@@ -107,8 +128,8 @@ public interface Rma {
    *     is read-only although the peer may write or use atomic operations; or if no right is given
    * @throws UnsupportedOperationException if the rights include {@link RmaRight#ATOMIC} and this
    *     side's device has no atomic operations
-   * @throws ResourceExhaustedException if this connection exposes too much memory already, or the
-   *     operating system refuses to pin that much memory
+   * @throws ResourceExhaustedException if this side has 256 pieces of memory exposed over this
+   *     connection, which is the limit, or the operating system refuses to pin that much memory
    * @throws IllegalStateException if the memory has been freed
    */
   ExposedMemory expose(MemorySegment memory, RmaRight... rights);
@@ -116,7 +137,8 @@ public interface Rma {
   /**
    * Allocates memory and exposes it to the peer. Over shared memory, the memory is mapped into the
    * peer's process: the peer's accesses are plain copies in user space, and {@link
-   * RemoteMemory#view} provides direct access. Other transports treat it as any other memory.
+   * RemoteMemory#view} provides direct access; the option {@code allocatable} limits its total
+   * size. Other transports treat it as any other memory.
    *
    * @param size the size in bytes, at least 1
    * @param rights the accesses that the peer may make, at least one
@@ -140,7 +162,7 @@ public interface Rma {
   RemoteMemory attach(RmaHandle handle);
 
   /**
-   * Writes to the peer's memory. Waits while there is no space to start the operation.
+   * Writes to the peer's memory. Waits while the operation cannot start.
    *
    * @param local the source; must not be changed before the operation is complete
    * @param localOffset the offset in the source, in bytes
@@ -148,11 +170,11 @@ public interface Rma {
    * @param remoteOffset the offset in the target, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
-   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; each byte
-   *     that was written was exposed at that time
-   * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
-   *     some bytes may be written then, and the local memory may be in use until a later operation
-   *     is complete or its registration is closed
+   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; thrown
+   *     here or by {@link #await}, see Failed operations above. Each byte that was written was
+   *     exposed at that time
+   * @throws OperationInterruptedException if the thread was interrupted while it waited; see After
+   *     a timeout or an interrupt above
    */
   long write(
       RegisteredMemory local,
@@ -162,7 +184,7 @@ public interface Rma {
       long length);
 
   /**
-   * Starts the operation as {@link #write} does, and waits for space for the timeout at most.
+   * Starts the operation as {@link #write} does, and waits for its start for the timeout at most.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -171,6 +193,7 @@ public interface Rma {
    * @param length as for {@link #write}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
+   * @throws IllegalArgumentException with a timeout of zero or less, as for {@link #tryWrite}
    */
   long write(
       RegisteredMemory local,
@@ -188,9 +211,11 @@ public interface Rma {
    * @param remote as for {@link #write}
    * @param remoteOffset as for {@link #write}
    * @param length as for {@link #write}
-   * @return the operation's id; 0 if there is no space
+   * @return the operation's id; 0 if it cannot start at once
    * @throws IllegalArgumentException if the transport cannot start an operation of that length
-   *     without waiting; use {@link #write}
+   *     without waiting; use {@link #write}. By {@code mmap} over shared memory the limit is 64
+   *     KiB, or about an eighth of {@code rmaBuffer} if that is less; over RDMA it is 1 GiB for
+   *     each free request, at most 28 GiB
    */
   long tryWrite(
       RegisteredMemory local,
@@ -200,7 +225,7 @@ public interface Rma {
       long length);
 
   /**
-   * Reads from the peer's memory. Waits while there is no space to start the operation.
+   * Reads from the peer's memory. Waits while the operation cannot start.
    *
    * @param local the target; its content is undefined until the operation is complete
    * @param localOffset the offset in the target, in bytes
@@ -208,7 +233,7 @@ public interface Rma {
    * @param remoteOffset the offset in the source, in bytes; need not be aligned
    * @param length the number of bytes; may be 0
    * @return the operation's id, for {@link #await}
-   * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
+   * @throws RemoteAccessException as for {@link #write}, if the memory is not exposed for reads
    * @throws IllegalArgumentException if the local memory is read-only
    * @throws OperationInterruptedException as for {@link #write}
    */
@@ -220,7 +245,7 @@ public interface Rma {
       long length);
 
   /**
-   * Starts the operation as {@link #read} does, and waits for space for the timeout at most.
+   * Starts the operation as {@link #read} does, and waits for its start for the timeout at most.
    *
    * @param local as for {@link #read}
    * @param localOffset as for {@link #read}
@@ -229,6 +254,7 @@ public interface Rma {
    * @param length as for {@link #read}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
+   * @throws IllegalArgumentException with a timeout of zero or less, as for {@link #tryRead}
    */
   long read(
       RegisteredMemory local,
@@ -246,9 +272,9 @@ public interface Rma {
    * @param remote as for {@link #read}
    * @param remoteOffset as for {@link #read}
    * @param length as for {@link #read}
-   * @return the operation's id; 0 if there is no space
+   * @return the operation's id; 0 if it cannot start at once
    * @throws IllegalArgumentException if the transport cannot start an operation of that length
-   *     without waiting; use {@link #read}
+   *     without waiting, with the limits of {@link #tryWrite}; use {@link #read}
    */
   long tryRead(
       RegisteredMemory local,
@@ -259,7 +285,7 @@ public interface Rma {
 
   /**
    * Atomically adds to a word of the peer's memory, and stores the previous value in local memory.
-   * Waits while there is no space to start the operation. See Atomic operations above.
+   * Waits while the operation cannot start. See Atomic operations above.
    *
    * {@snippet lang=java :
    * try (Arena arena = Arena.ofShared();
@@ -286,10 +312,11 @@ public interface Rma {
    * @return the operation's id, for {@link #await}
    * @throws IllegalArgumentException if the local memory is read-only; or if the address of either
    *     memory plus its offset, in the process that owns the memory, is not a multiple of 8
-   * @throws RemoteAccessException if the memory is not exposed for atomic operations, or no longer
+   * @throws RemoteAccessException as for {@link #write}, if the memory is not exposed for atomic
+   *     operations
    * @throws UnsupportedOperationException if this side's device has no atomic operations
-   * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
-   *     the word is not changed
+   * @throws OperationInterruptedException if the thread was interrupted while it waited; the word
+   *     is not changed
    */
   long fetchAndAdd(
       RegisteredMemory local,
@@ -299,7 +326,8 @@ public interface Rma {
       long addend);
 
   /**
-   * Starts the operation as {@link #fetchAndAdd} does, and waits for space for the timeout at most.
+   * Starts the operation as {@link #fetchAndAdd} does, and waits for its start for the timeout at
+   * most.
    *
    * @param local as for {@link #fetchAndAdd}
    * @param localOffset as for {@link #fetchAndAdd}
@@ -325,7 +353,7 @@ public interface Rma {
    * @param remote as for {@link #fetchAndAdd}
    * @param remoteOffset as for {@link #fetchAndAdd}
    * @param addend as for {@link #fetchAndAdd}
-   * @return the operation's id; 0 if there is no space
+   * @return the operation's id; 0 if it cannot start at once
    */
   long tryFetchAndAdd(
       RegisteredMemory local,
@@ -356,8 +384,8 @@ public interface Rma {
       long desired);
 
   /**
-   * Starts the operation as {@link #compareAndSwap} does, and waits for space for the timeout at
-   * most.
+   * Starts the operation as {@link #compareAndSwap} does, and waits for its start for the timeout
+   * at most.
    *
    * @param local as for {@link #compareAndSwap}
    * @param localOffset as for {@link #compareAndSwap}
@@ -386,7 +414,7 @@ public interface Rma {
    * @param remoteOffset as for {@link #compareAndSwap}
    * @param expected as for {@link #compareAndSwap}
    * @param desired as for {@link #compareAndSwap}
-   * @return the operation's id; 0 if there is no space
+   * @return the operation's id; 0 if it cannot start at once
    */
   long tryCompareAndSwap(
       RegisteredMemory local,
@@ -398,9 +426,10 @@ public interface Rma {
 
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
-   * sees the written bytes. May wait for space, and, except over RDMA, until the write is complete.
-   * Uses {@link Connection#sender()}, also its thread rule. A program that must not wait calls
-   * {@link #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
+   * sees the bytes of this write and of all earlier writes of this Rma. Waits for space for the
+   * message and, except over RDMA, until they are complete. Uses {@link Connection#sender()}, also
+   * its thread rule. There is no form with a timeout: a program that must not wait calls {@link
+   * #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -409,6 +438,10 @@ public interface Rma {
    * @param length as for {@link #write}
    * @param message the message, which is copied
    * @return the write's id
+   * @throws RemoteAccessException if this write has failed or, over shared memory, an earlier
+   *     operation whose failure was not reported; the message is not sent. For the latter, the
+   *     write itself may have taken effect. Over RDMA a failed write ends the connection, and the
+   *     message does not arrive
    * @throws MessageTooLongException if the message exceeds the peer's limit; nothing was written
    * @throws IllegalStateException if {@link Connection#sender()} is closed; nothing was written
    */
@@ -421,33 +454,37 @@ public interface Rma {
       MemorySegment message);
 
   /**
-   * Orders operations: all earlier ones take effect before any later one begins. May wait until
-   * they are complete, except over RDMA; {@link #isComplete} returns whether it would.
+   * Orders operations: all earlier ones take effect, or fail, before any later one begins. May wait
+   * until they are complete, except over RDMA; a program that must not wait checks that by {@link
+   * #isComplete}. Does not order messages, and reports no failure of an operation.
    */
   void fence();
 
   /**
-   * {@return whether an operation is complete: the peer's memory contains the bytes written, or the
-   * local memory the bytes read or the previous value, and the local memory may be reused}
-   * Operations complete in order. Does not wait.
+   * {@return whether an operation and all earlier ones are complete: the peer's memory contains the
+   * bytes written, or the local memory the bytes read or the previous value, and the local memory
+   * may be reused} Does not wait.
    *
    * @param id an id that this Rma returned
+   * @throws RemoteAccessException once for each operation up to the id that has failed
    */
   boolean isComplete(long id);
 
   /**
-   * Waits until an operation is complete.
+   * Waits until an operation and all earlier ones are complete.
    *
    * @param id an id that this Rma returned
+   * @throws RemoteAccessException once for each operation up to the id that has failed
    */
   void await(long id);
 
   /**
-   * Waits until an operation is complete, for the given timeout at most.
+   * Waits as {@link #await(long)} does, for the given timeout at most.
    *
    * @param id an id that this Rma returned
    * @param timeout the maximum time to wait; zero or less does not wait
-   * @throws OperationTimeoutException if the operation was not complete within the timeout
+   * @throws OperationTimeoutException if the operation was not complete within the timeout: it
+   *     continues, and uses the local memory until it is complete
    */
   void await(long id, Duration timeout);
 }

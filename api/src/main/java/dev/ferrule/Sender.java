@@ -83,7 +83,8 @@ import org.jspecify.annotations.Nullable;
  * sending them one by one: one doorbell over RDMA, one check for a sleeping peer over shared
  * memory. Each method that sends flushes what was staged before, and so does {@link #await} of a
  * staged message. The id of a staged message is not complete before its flush; the registration of
- * staged memory must stay open until then. The close of the connection drops what is not flushed.
+ * staged memory must stay open until then. {@link #close} flushes; {@link Connection#close()} drops
+ * what is not flushed.
  *
  * <p><b>End:</b> {@link #close} of a connection's last Sender notifies the peer that no further
  * message follows, while the connection stays open, so that the peer can answer.
@@ -464,7 +465,8 @@ public interface Sender extends AutoCloseable {
 
   /**
    * Ends sending by this Sender: flushes, and aborts claimed regions. Later calls throw {@link
-   * IllegalStateException}. Does not wait. Closing a closed Sender does nothing.
+   * IllegalStateException}, not {@link ConnectionClosedException}. Does not wait. Closing a closed
+   * Sender does nothing.
    *
    * <p>When all senders of the connection are closed, {@link Connection#sender()} and those of
    * {@link Connection#newSender}, the peer is notified that no further message follows

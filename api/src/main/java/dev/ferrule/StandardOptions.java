@@ -26,7 +26,8 @@ public final class StandardOptions {
 
   /**
    * {@code connectTimeout}: the maximum time to connect or to accept. A listener that does not
-   * exist, or whose process has ended, is detected without waiting for this time.
+   * exist, or whose process has ended, is detected without waiting for this time. The first
+   * connection of a JVM may take some seconds on a busy machine, as classes are loaded.
    */
   public static final Option<Duration> CONNECT_TIMEOUT =
       Option.duration(
@@ -49,9 +50,12 @@ public final class StandardOptions {
           "how long close waits for the delivery of sent messages");
 
   /**
-   * {@code peerTimeout}: how long a peer may be silent before it is considered lost; 0 disables the
-   * timeout. The default depends on the provider: 10 s over RDMA, and 60 s in {@code sm}, which
-   * detects the death of a process without it.
+   * {@code peerTimeout}: after which time a peer that does not answer the transport's own probes is
+   * considered lost; 0 disables the timeout. This is no idle or reply timeout: a peer whose program
+   * is idle or busy is never lost. In {@code sm} the peer's JVM answers, so a process that is
+   * stopped, or in a garbage collection pause of that length, is lost; over RDMA its device does.
+   * The default depends on the provider: 10 s over RDMA, and 60 s in {@code sm}, which detects the
+   * death of a process without it.
    */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(

@@ -34,7 +34,7 @@
  *     while (true) {
  *       try (ReceiveRegion request = connection.receiver().receive()) { // waits
  *         long number = request.segment().get(ValueLayout.JAVA_LONG, 0);
- *         try (SendRegion reply = connection.sender().claim(Long.BYTES)) { // waits for space
+ *         try (SendRegion reply = connection.sender().claim(Long.BYTES)) { // waits for buffer space
  *           reply.segment().set(ValueLayout.JAVA_LONG, 0, number * number);
  *           reply.commit();
  *         }

@@ -108,7 +108,7 @@ class FerruleExceptionTest {
     assertThat(exception.payload()).containsExactly(1, 2, 3);
     assertThat(exception)
         .hasMessage(
-            "sm:///tmp/app/4567/2: the listener rejected the connection with a payload of 3 bytes");
+            "sm:///tmp/app/4567/2: the listener rejected the connection with payload() of 3 bytes");
     assertThat(new ConnectionRejectedException(ADDRESS, new byte[0]))
         .hasMessage("sm:///tmp/app/4567/2: the listener rejected the connection");
   }

@@ -655,6 +655,26 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
+  void aMessageThatIsSentWithAWriteComesAfterAllEarlierWrites() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
+    MemorySegment mine = memory(SIZE);
+    RegisteredMemory local = pair.client().register(mine);
+    int block = SIZE / 4;
+    for (int round = 1; round <= provider.messages(50); round++) {
+      fill(mine, round);
+      for (int i = 0; i < 3; i++) {
+        pair.client().rma().write(local, i * block, remote, i * block, block);
+      }
+      MemorySegment message = memory(1);
+      pair.client().rma().writeAndSend(local, 3 * block, remote, 3 * block, block, message);
+      pair.server().receiver().receive(PATIENCE).close();
+      assertSame(theirs.asSlice(0, 4 * block), mine.asSlice(0, 4 * block));
+    }
+  }
+
+  @Test
   void aMessageThatIsTooLongIsRefusedBeforeAnythingIsWritten() {
     Pair pair = connect();
     MemorySegment theirs = filled(SIZE, 1);

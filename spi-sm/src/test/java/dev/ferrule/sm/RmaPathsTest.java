@@ -3,6 +3,7 @@ package dev.ferrule.sm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
@@ -362,6 +363,36 @@ class RmaPathsTest {
       assertThat(pair.client().counters().rmaPath()).hasValue("cma");
     }
     LibC.munmap(theirs, 4096);
+  }
+
+  @Test
+  void noMessageFollowsAFailedWriteUntilEachFailureIsReported() {
+    try (Pair pair = connect(withKnem, "mmap")) {
+      Rma rma = pair.client().rma();
+      MemorySegment theirs = Arena.ofAuto().allocate(8);
+      ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.WRITE);
+      ExposedMemory closed = pair.server().rma().expose(theirs, RmaRight.WRITE);
+      RemoteMemory remote = rma.attach(exposed.handle());
+      RemoteMemory revoked = rma.attach(closed.handle());
+      closed.close();
+      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
+      MemorySegment message = MemorySegment.ofArray(new byte[1]);
+      long first = rma.write(local, 0, revoked, 0, 8);
+      long second = rma.write(local, 0, revoked, 0, 8);
+      rma.fence(); // reports none
+
+      assertThat(failedBy(() -> rma.writeAndSend(local, 0, remote, 0, 8, message)))
+          .isEqualTo(first);
+      assertThat(failedBy(() -> rma.writeAndSend(local, 0, remote, 0, 8, message)))
+          .isEqualTo(second);
+      assertThat(pair.client().counters().messagesSent()).isZero();
+      rma.await(rma.writeAndSend(local, 0, remote, 0, 8, message));
+      pair.server().receiver().receive().close();
+    }
+  }
+
+  private static long failedBy(Runnable access) {
+    return catchThrowableOfType(RemoteAccessException.class, access::run).operation();
   }
 
   /**

@@ -465,7 +465,8 @@ class HostileRingPeerTest {
 
   @Test
   void acceptedWantsThatWereNeverSentAreAProtocolError() {
-    wrongIs(0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 wants");
+    wrongIs(
+        0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 requests for space");
     wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "wants");
   }
 

@@ -153,6 +153,7 @@ final class ConnectionEvents implements QueueCallbacks {
       return;
     }
     String text = status.text();
+    String codes = " (" + status + ", vendor error " + vendorError + ")";
     switch (status) {
       case RETRY_EXCEEDED, RESPONSE_TIMEOUT ->
           life.lost(
@@ -163,8 +164,10 @@ final class ConnectionEvents implements QueueCallbacks {
                       : ": its host is dead, or the link is cut; or its program has no receive"
                           + " posted (RNR), and the RNR timer of its device is longer than"
                           + " ackTimeout: raise ackTimeout or retries, or post receives at the"
-                          + " peer"));
-      case RNR_RETRY_EXCEEDED -> life.lost(text + "; " + protocol.texts().receiverNotReady());
+                          + " peer")
+                  + codes);
+      case RNR_RETRY_EXCEEDED ->
+          life.lost(text + "; " + protocol.texts().receiverNotReady() + codes);
       case FLUSHED -> { // without a known cause
         if (connection.channel().isGoodbyeSaid()) {
           life.closedByPeer();
@@ -172,14 +175,14 @@ final class ConnectionEvents implements QueueCallbacks {
           life.lost(
               "the device ended the connection without a reported cause (the peer's process may have"
                   + " ended): "
-                  + text);
+                  + text
+                  + codes);
         }
       }
       default -> {
         if (violation != null) {
-          life.broken(violation + ": " + text);
+          life.broken(violation + ": " + text + codes);
         } else {
-          String codes = " (" + status + ", vendor error " + vendorError + ")";
           life.lost("a work request failed: " + text + codes);
         }
       }

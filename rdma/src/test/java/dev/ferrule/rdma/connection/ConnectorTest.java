@@ -34,6 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Connection attempts, by the events of the connection manager and their timing. */
 class ConnectorTest {
@@ -194,6 +195,18 @@ class ConnectorTest {
     assertThat(set).containsExactly(14, 18, 5);
     assertThat(4_096L << 18).as("ns").isGreaterThan(655_360_000);
     assertThat(4_096L << 17).as("ns").isLessThan(655_360_000);
+  }
+
+  /** By these a device's vendor, and a reader of its manual, find the cause. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SUCCESS")
+  void aFailedRequestIsReportedWithItsStatusAndTheCodeOfTheVendor(CompletionStatus status) {
+    RdmaConnection connection = provider.connect("");
+    connection.channel().callbacks().onSendFailure(status, 129);
+    assertThat(connection.failure())
+        .hasMessageContaining(status.text())
+        .hasMessageEndingWith("(" + status + ", vendor error 129)");
+    connection.close();
   }
 
   @Test
