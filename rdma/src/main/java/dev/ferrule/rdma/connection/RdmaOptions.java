@@ -125,7 +125,8 @@ public final class RdmaOptions {
           0,
           7,
           6, // rdma_rxe treats 7 as infinite, and would never detect a dead host
-          "the number of retransmissions before the peer is lost; 7 is infinite with rdma_rxe");
+          "the number of retransmissions before the peer is lost, for both sides the value of the"
+              + " client; 7 is infinite with rdma_rxe");
 
   /** {@code singleReceiver}. */
   public static final Option<OnOff> SINGLE_RECEIVER =
