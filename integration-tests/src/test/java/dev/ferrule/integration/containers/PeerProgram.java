@@ -112,7 +112,11 @@ public final class PeerProgram {
       case "flood" -> flood(connection(words));
       case "stalled" -> awaitStall(connection(words));
       case "drain" -> drain(connection(words), Long.parseLong(words.get(1)));
-      case "path" -> connection(words).counters().rmaPath().orElse("none");
+      case "path" -> {
+        Connection connection = connection(words);
+        connection.rma(); // fails if the chosen mechanism does not work here
+        yield connection.counters().rmaPath().orElse("none");
+      }
       case "share" -> {
         memories.add(new SharedMemory(connection(words)));
         yield "";
