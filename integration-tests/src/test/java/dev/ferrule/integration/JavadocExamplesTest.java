@@ -63,7 +63,7 @@ class JavadocExamplesTest {
 
   private static final long SECONDS = 120;
 
-  /** More than the default number of regions of a connection, which is 4,096 in sm. */
+  /** More than the memory regions that a connection of sm can expose at a time: 4,096. */
   private static final int REPETITIONS = 4_500;
 
   @TempDir Path directory;

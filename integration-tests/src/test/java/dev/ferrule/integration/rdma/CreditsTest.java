@@ -163,7 +163,7 @@ class CreditsTest {
     }
   }
 
-  /** One message was sent and freed, too few for the receiver to report by itself. */
+  /** One message was sent and freed, too few for the receiver to report that by itself. */
   @Test
   void aSenderCanClaimAllItsCreditBeforeItSends() {
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&unacked=64&wait=block")) {
@@ -191,7 +191,7 @@ class CreditsTest {
     }
   }
 
-  /** So no message of the sender reports the grants that it receives. */
+  /** A sender that only claims sends no message that confirms the grants it has received. */
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 8, 64})
   void aSenderThatOnlyClaimsGetsAllItsCredit(int receives) {
@@ -248,7 +248,7 @@ class CreditsTest {
   /**
    * Each of the first rounds is too small for an immediate grant, and is granted after a delay. The
    * number of unconfirmed grants is limited, and their confirmation is in messages that the
-   * receiver does not poll, as one thread drives both sides here.
+   * receiver does not poll: one thread drives both sides here.
    */
   @Test
   void allFreedBuffersAreGrantedAlthoughTheReceiverNeverPollsAgain() {

@@ -39,7 +39,9 @@ class DeviceRemovalTest {
 
   private static final String NO_DEVICE = "there is no RDMA device";
 
-  /** The kernel does not release it before this process has ended: the command is not awaited. */
+  /**
+   * The kernel releases the device only after this process has ended: the command is not awaited.
+   */
   @Test
   void aDeviceThatIsRemovedEndsItsConnectionsAndListeners() throws IOException {
     URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0");
@@ -59,7 +61,9 @@ class DeviceRemovalTest {
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
           .isInstanceOf(PeerLostException.class);
     }
-    Task.await("devices are looked for again", () -> listenFailure(address).contains(NO_DEVICE));
+    Task.await(
+        "the library has searched for devices again",
+        () -> listenFailure(address).contains(NO_DEVICE));
     assertThat(Ferrule.providers())
         .filteredOn(provider -> provider.scheme().equals("sendrecv"))
         .singleElement()

@@ -213,7 +213,7 @@ final class Loopback implements AutoCloseable {
     return await("a request", event -> event.listenerId() == listener.address());
   }
 
-  /** Waits for an event of an id; events of others are kept for later. */
+  /** Waits for an event of an id; events of other ids are kept for later. */
   CmEvent await(CmEvent.Type type, long id) {
     return await(type.toString(), event -> event.type() == type && event.id() == id);
   }

@@ -25,8 +25,10 @@ class SendRecvPeerFaultsTest extends PeerFaults {
 
   private static final String OPTIONS = "?receives=8&maxMessage=4KiB";
 
-  // Code 20 is 10 ms: a peer that several connections retry every 0.64 ms is busy. With 7,
-  // soft-RoCE retries for ever; otherwise a busy machine could make the peer seem dead too early.
+  // minRnrTimer=20 is 10 ms: with the default, 0.64 ms, the retries of several connections would
+  // keep
+  // the peer busy. With retries=7, soft-RoCE retries forever: on a busy machine, a finite number
+  // could end a connection whose peer is alive.
   private static final String UNCREDITED = OPTIONS + "&credits=off&minRnrTimer=20&retries=7";
 
   SendRecvPeerFaultsTest() {
@@ -94,7 +96,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       for (int i = 0; i < 8; i++) {
         clients.add(Task.start(() -> Wires.connect(address, "")));
       }
-      int some = accepting ? round : 0; // a different moment each time, all are valid
+      int some = accepting ? round : 0; // closes at a different moment each time
       Task.await("some are accepted", () -> count.get() >= some);
       listener.close();
 
