@@ -567,7 +567,7 @@ public abstract class AtomicsContract extends Contract {
     access.add(0, 1);
 
     access.pair.server().close();
-    eventually("the close is noticed", () -> access.pair.client().state() != ConnectionState.OPEN);
+    eventually("the close is detected", () -> access.pair.client().state() != ConnectionState.OPEN);
     assertThatThrownBy(() -> access.add(0, 1))
         .isInstanceOfSatisfying(
             ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());

@@ -536,7 +536,7 @@ public abstract class ConnectContract extends Contract {
         .isInstanceOf(AddressInUseException.class)
         .hasMessageContaining(address.toString());
 
-    messagesPass(connectTo(listener, provider.options())); // the attempt did no harm
+    messagesPass(connectTo(listener, provider.options())); // the failed attempt has no effect
   }
 
   @Test

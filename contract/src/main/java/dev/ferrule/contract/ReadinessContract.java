@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Readiness: a descriptor and a channel that are readable while there is something to be found. */
+/** Readiness: a descriptor and a channel that are readable while a call may find something. */
 public abstract class ReadinessContract extends Contract {
 
   private static final int CONNECTIONS = 20;
@@ -94,10 +94,10 @@ public abstract class ReadinessContract extends Contract {
         pair.client().sender().send(MESSAGE);
 
         watch.awaitReadable();
-        eventually("the first message has come", () -> poll(receiver, 1) == 1);
-        watch.awaitReadable(); // with another message
-        eventually("the second message has come", () -> poll(receiver, 1) == 1);
-        watch.awaitReadable(); // the program has not yet checked in vain
+        eventually("the first message has arrived", () -> poll(receiver, 1) == 1);
+        watch.awaitReadable(); // due to the second message
+        eventually("the second message has arrived", () -> poll(receiver, 1) == 1);
+        watch.awaitReadable(); // until a check finds nothing
       }
     }
   }
@@ -130,7 +130,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void aMessageThatComesWhileAThreadIsBlockedAndTheOneAfterItAreFound() throws IOException {
+  void aMessageThatArrivesWhileAThreadIsBlockedAndTheNextOneAreFound() throws IOException {
     Pair pair = connectWith(Readiness.Interest.RECEIVE);
     Receiver receiver = pair.server().receiver();
     try (Watch watch = new Watch(pair.server().readiness())) {
@@ -257,7 +257,7 @@ public abstract class ReadinessContract extends Contract {
         if (round % 2 == 0) {
           watch.awaitReadable();
         }
-        sending.send(sender); // which finds the room
+        sending.send(sender); // finds the room
         receiveAll(pair.server(), 1);
       }
       watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
@@ -521,12 +521,12 @@ public abstract class ReadinessContract extends Contract {
       readiness.channel().register(selector, SelectionKey.OP_READ);
     }
 
-    /** Lets the program check until nothing has arrived during a check. */
-    void awaitQuiet(Runnable look) {
+    /** Runs a check of the program until the descriptor is not readable after it. */
+    void awaitQuiet(Runnable check) {
       eventually(
-          "there is nothing",
+          "nothing has arrived during a check",
           () -> {
-            look.run();
+            check.run();
             return !isReadable();
           });
     }

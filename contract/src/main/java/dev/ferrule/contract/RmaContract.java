@@ -619,7 +619,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aMessageThatIsSentWithAWriteComesAfterIt() {
+  void aMessageThatIsSentWithAWriteArrivesAfterIt() {
     Pair pair = connect();
     MemorySegment theirs = memory(SIZE);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
@@ -655,7 +655,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aMessageThatIsSentWithAWriteComesAfterAllEarlierWrites() {
+  void aMessageThatIsSentWithAWriteArrivesAfterAllEarlierWrites() {
     Pair pair = connect();
     MemorySegment theirs = memory(SIZE);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
@@ -801,7 +801,7 @@ public abstract class RmaContract extends Contract {
     rma.await(done);
 
     pair.server().close();
-    eventually("the close is noticed", () -> !isOpen(pair.client()));
+    eventually("the close is detected", () -> !isOpen(pair.client()));
     assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1))
         .isInstanceOfSatisfying(
             ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
