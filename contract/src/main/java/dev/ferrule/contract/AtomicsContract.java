@@ -413,7 +413,7 @@ public abstract class AtomicsContract extends Contract {
   }
 
   @Test
-  void theAddressOfTheMemoryDecidesWhichOffsetsAreAligned() {
+  void theAddressOfTheMemoryDeterminesWhichOffsetsAreAligned() {
     MemorySegment memory = memory().asSlice(4);
     Attachment access = new Attachment(memory, RmaRight.ATOMIC);
     memory.set(ValueLayout.JAVA_LONG, 4, 17);
@@ -456,7 +456,7 @@ public abstract class AtomicsContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void theRightIsNeededAndPermitsNothingElse(Kind kind) {
+  void theRightIsRequiredAndPermitsNothingElse(Kind kind) {
     Attachment without = new Attachment(kind, RmaRight.READ, RmaRight.WRITE);
     assertThat(without.remote.allows(RmaRight.ATOMIC)).isFalse();
     assertThatThrownBy(() -> without.add(0, 1))

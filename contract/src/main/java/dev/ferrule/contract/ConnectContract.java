@@ -301,7 +301,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void aFailureToConnectAsynchronouslyIsTheExceptionOfConnect() {
+  void anAsynchronousConnectFailsByTheExceptionOfConnect() {
     Listener listener = listen();
     listener.close();
 
@@ -528,7 +528,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void anAddressCanOnlyBeListenedOnOnceAtATime() {
+  void anAddressHasOnlyOneListenerAtATime() {
     Listener listener = listen();
     URI address = listener.uri();
 

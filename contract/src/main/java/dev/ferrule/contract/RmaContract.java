@@ -175,7 +175,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void memoryThatIsKeptOfAClosedConnectionCrashesNothingAndExposedMemoryIsTheProgramsOwn() {
+  void memoryThatIsKeptFromAClosedConnectionCrashesNothingAndExposedMemoryStaysTheProgramsOwn() {
     Pair pair = connect();
     MemorySegment own = filled(SIZE, 5);
     ExposedMemory exposed = pair.server().rma().expose(own, BOTH);
@@ -295,7 +295,7 @@ public abstract class RmaContract extends Contract {
 
   /** Many large accesses, so that most transports lack space at times. */
   @Test
-  void anAccessThatTriesHasNoEffectOrStarts() {
+  void aTriedAccessStartsOrHasNoEffect() {
     Pair pair = connect();
     MemorySegment theirs = memory(LARGE);
     MemorySegment mine = filled(LARGE, 9);
@@ -494,7 +494,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aHandleIsForItsConnectionOnly() {
+  void aHandleIsValidOnItsConnectionOnly() {
     Pair pair = connect();
     Pair other = connect();
     ExposedMemory exposed = pair.server().rma().expose(memory(SIZE), BOTH);
@@ -513,7 +513,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void localMemoryIsForEveryConnectionAndOutlivesTheOneThatItWasRegisteredWith() {
+  void localMemoryCanBeUsedByEveryConnectionAndOutlivesTheOneThatItWasRegisteredWith() {
     Pair pair = connect();
     Pair other = connect();
     MemorySegment mine = filled(SIZE, 6);

@@ -80,7 +80,7 @@ class ErrorMessagesTest {
   @Test
   void theMessageForAMissingDeviceStatesHowToGetOne() {
     assumeThat(Ferrule.providers().stream().filter(it -> it.scheme().equals("sendrecv")))
-        .as("sendrecv")
+        .as("sendrecv is unavailable on this machine")
         .noneMatch(it -> it.availability().available());
     assertThat(catchThrowable(() -> Ferrule.connect(URI.create("sendrecv://127.0.0.1:1"))))
         .hasMessageStartingWith("sendrecv://127.0.0.1:1: the sendrecv provider is unavailable: ");

@@ -69,7 +69,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aMessageWithoutBytesArrives() {
+  void anEmptyMessageArrives() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 0);
     pair.client().send(SendOperation.SEND, 7, 0, 0, SendChain.SIGNALED);
@@ -330,7 +330,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void disconnectingIsReportedOnBothSidesOnceBothDisconnectAndFlushes() {
+  void theDisconnectOfEachSideIsReportedToTheOtherAndFlushesItsRequests() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 64);
     assertThat(pair.client().id.disconnect()).isZero();
@@ -412,7 +412,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aPortHasOneListenerOnly() {
+  void aPortHasOnlyOneListener() {
     CmId listener = loopback.listen();
     InetSocketAddress taken = new InetSocketAddress(loopback.address, listener.port());
     try (CmId second = loopback.channel.createId()) {

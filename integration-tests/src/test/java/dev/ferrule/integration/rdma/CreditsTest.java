@@ -258,7 +258,9 @@ class CreditsTest {
       for (int grants = 1; grants <= 2; grants++) {
         sent = passOn(pair, sent, 2);
         int wanted = grants;
-        Task.await("it was granted", () -> pair.server().counters().acknowledgments() >= wanted);
+        Task.await(
+            "the freed buffers are granted",
+            () -> pair.server().counters().acknowledgments() >= wanted);
       }
       sent = passOn(pair, sent, receives - sent);
 

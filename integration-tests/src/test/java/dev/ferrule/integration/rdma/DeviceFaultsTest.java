@@ -424,7 +424,7 @@ class DeviceFaultsTest {
             }
           });
       int least = i; // so that the close follows at different moments
-      Task.await("it registers memory", () -> registered.get() >= least);
+      Task.await("memory is registered", () -> registered.get() >= least);
       pair.close();
       assertThat(registering.failure()).isInstanceOf(ConnectionClosedException.class);
     }

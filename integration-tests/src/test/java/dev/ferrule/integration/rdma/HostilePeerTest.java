@@ -303,7 +303,7 @@ class HostilePeerTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+  void aMessageOrEndAfterTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
             RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));

@@ -137,7 +137,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aClientThatRequestsMessagesFromAReceivingListenerIsRefusedWithTheFix() {
+  void theRefusalOfAClientThatExpectsMessagesFromAReceivingListenerStatesTheFix() {
     try (Listener receiving = Wires.listen(SCHEME + QUERY + "&simplex=on");
         RawPeer peer = RawPeer.connect(receiving.uri().getPort(), hello())) {
       assertThat(refusal(peer)).contains("simplex=on");
@@ -164,7 +164,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aListenerThatAcceptsWithGarbageIsNotFerrule() {
+  void aListenerThatAcceptsWithGarbageIsReportedAsNotFerrule() {
     byte[] ringless = hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1);
     ringless[16] = 0;
     assertThat(connectingFails(raw -> raw.accept(ringless).close()))
@@ -174,7 +174,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aListenerThatRejectsWithGarbageRefuses() {
+  void aRejectionWithGarbageIsReportedAsARefusal() {
     assertThat(connectingFails(raw -> raw.reject(new byte[] {1, 2, 3})))
         .isInstanceOf(ConnectionRefusedException.class);
   }
@@ -394,7 +394,7 @@ class HostileRingPeerTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+  void aMessageOrEndAfterTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {
@@ -470,7 +470,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void acceptedWantsThatWereNeverSentAreAProtocolError() {
+  void aConfirmationOfWantsThatWereNeverSentIsAProtocolError() {
     expectViolation(
         0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 requests for space");
     expectViolation(

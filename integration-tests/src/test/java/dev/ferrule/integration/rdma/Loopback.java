@@ -153,7 +153,7 @@ final class Loopback implements AutoCloseable {
       sends.close();
       receives.close();
       events.close();
-      domain.close(); // fails if any object in it is left
+      domain.close(); // fails if an object of the domain is left
     }
   }
 

@@ -76,7 +76,7 @@ abstract class PeerFaults {
     });
   }
 
-  /** Waits in every way for a peer that is then killed. */
+  /** Kills a peer while threads wait for it in every way. */
   final void aKilledPeerEndsEveryWait(String more, boolean receives) {
     try (OtherProcess other = start(more)) {
       String address = other.line() + options + more;

@@ -95,7 +95,7 @@ final class RawPeer implements AutoCloseable {
 
     static Events create() {
       EventChannel channel = EventChannel.create(VerbsLibrary.system());
-      // so that a test that waits in vain fails, instead of leaving a thread in the kernel
+      // a test that waits for a missing event fails, and leaves no thread in the kernel
       LibC.fcntl
           .makeInvoker(LibC.C_INT)
           .apply(channel.descriptor(), LibC.F_SETFL(), LibC.O_NONBLOCK());

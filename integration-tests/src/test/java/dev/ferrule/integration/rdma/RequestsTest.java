@@ -33,7 +33,7 @@ class RequestsTest {
   private static final String TERABYTE = "?receives=16384&maxMessage=64MiB";
 
   @Test
-  void aRequestHasItsClientsAddressAndAConnectionTheLocalOne() {
+  void aRequestHasTheClientsAddressAndAConnectionHasTheLocalOne() {
     String address = RdmaDevice.address();
     try (Listener listener = Ferrule.listen(URI.create("sendrecv://0.0.0.0:0" + SMALL))) {
       int port = listener.uri().getPort();

@@ -34,7 +34,7 @@ class RingHugePagesTest {
       assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
     }
     assumeThat(freeHugePages())
-        .as("free huge pages of 2 MiB; as root: echo %s > %s", PAGES, SETTING)
+        .as("free huge pages of 2 MiB (allocate some as root: echo %s > %s)", PAGES, SETTING)
         .isGreaterThanOrEqualTo(PAGES);
   }
 

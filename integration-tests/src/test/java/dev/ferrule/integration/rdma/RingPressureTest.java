@@ -190,7 +190,7 @@ class RingPressureTest {
     "MAGIC, 3, 64, 1000", "MAGIC, 3, 7, 1000", "MAGIC, 1, 64, 4096", "MAGIC, 33, 2, 0",
     "PLAIN, 3, 64, 1000", "PLAIN, 3, 7, 1000", "PLAIN, 1, 64, 2048", "PLAIN, 33, 2, 0",
   })
-  void aSenderThatClaimsEverythingGetsAnErrorAndSendsInReverse(
+  void aSenderThatClaimsEverythingGetsAnErrorAndCanSendInReverseOrder(
       Mapping mapping, int pages, int window, int length) {
     try (Wires.Pair pair = pair(mapping, pages, window)) {
       Sender sender = pair.client().sender();

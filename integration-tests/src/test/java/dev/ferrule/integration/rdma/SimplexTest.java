@@ -79,7 +79,7 @@ class SimplexTest {
   }
 
   @Test
-  void aListenerThatOnlyReceivesRefusesOthersWithTheFix() {
+  void theRefusalByAListenerThatOnlyReceivesStatesTheFix() {
     try (Listener listener = Wires.listen("magicring" + SIMPLEX)) {
       Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
       assertThatThrownBy(() -> Wires.connect(listener.uri() + SMALL, ""))
