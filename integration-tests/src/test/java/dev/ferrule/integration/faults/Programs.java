@@ -28,7 +28,7 @@ final class Programs {
     String text = environment.host(side).answer();
     note("  " + shortened(text, 600));
     if (text.startsWith("!")) {
-      throw new AssertionError("a program has ended");
+      throw new AssertionError("a program has exited");
     }
     return Answer.of(text);
   }

@@ -306,7 +306,7 @@ final class Schedule {
         programs.step(
             side, "send %s %d %s %s".formatted(link.name, index, way, String.join(" ", places)));
     if (!answer.words().equals(places.subList(0, answer.words().size()))) {
-      throw new AssertionError("other messages were sent");
+      throw new AssertionError("the program has sent other messages than requested");
     }
     if (mayFail) {
       answer.expectEndOrNothing(link);

@@ -57,7 +57,9 @@ class CreditsOfManyConnectionsTest {
         }
         List<Task<Void>> sending = pairs.stream().map(pair -> send(pair.client())).toList();
         pairs.forEach(pair -> CreditsTest.awaitStall(pair.client()));
-        assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
+        assertThat(sending)
+            .as("senders that finish although there is no room")
+            .noneMatch(Task::isDone);
 
         Source source = singleReceiver.equals("on") ? common(listener.receiver()) : oneByOne(pairs);
         receiveWithPauses(source, pairs);

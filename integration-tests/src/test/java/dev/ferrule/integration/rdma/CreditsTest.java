@@ -142,7 +142,9 @@ class CreditsTest {
       awaitStall(pair.client());
       awaitStall(pair.server());
       Task.pause(SEVERAL_PEER_TIMEOUTS);
-      assertThat(there.isDone() || back.isDone()).as("sent more than there is room for").isFalse();
+      assertThat(there.isDone() || back.isDone())
+          .as("a sender finishes although there is no room")
+          .isFalse();
       receiveSlowly(pair.client(), count, 8).result();
       receiveSlowly(pair.server(), count, 8).result();
       there.result();

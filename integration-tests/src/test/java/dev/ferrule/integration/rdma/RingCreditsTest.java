@@ -98,7 +98,9 @@ class RingCreditsTest {
       CreditsTest.awaitStall(pair.client());
       CreditsTest.awaitStall(pair.server());
       Task.pause(CreditsTest.SEVERAL_PEER_TIMEOUTS);
-      assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
+      assertThat(sending)
+          .as("senders that finish although there is no room")
+          .noneMatch(Task::isDone);
       Task<Void> receiving = back.receive(pair.client().receiver());
       forth.receive(pair.server().receiver()).result();
       receiving.result();

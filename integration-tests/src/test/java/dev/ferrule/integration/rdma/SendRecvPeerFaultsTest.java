@@ -66,7 +66,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
               connection.sender().await(last);
               return null;
             }));
-        Task.await("all are in flight", () -> connection.counters().messagesSent() == count);
+        Task.await(
+            "all messages are in flight", () -> connection.counters().messagesSent() == count);
       }
       waiting.forEach((what, task) -> task.awaitWaiting(what));
       other.kill();
@@ -97,7 +98,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
         clients.add(Task.start(() -> Wires.connect(address, "")));
       }
       int some = accepting ? round : 0; // closes at a different moment each time
-      Task.await("some are accepted", () -> count.get() >= some);
+      Task.await("enough clients are accepted", () -> count.get() >= some);
       listener.close();
 
       List<Connection> connected = new ArrayList<>();
@@ -112,7 +113,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
         assertThat(server.failure()).isInstanceOf(ConnectionClosedException.class);
       }
       // clients that were connected, but not yet returned to a program, are disconnected
-      Task.await("only the accepted ones are left", () -> open(connected) == accepted.size());
+      Task.await("only the accepted connections remain", () -> open(connected) == accepted.size());
       for (Connection connection : connected) {
         if (connection.state() == ConnectionState.OPEN) {
           Numbered.send(connection.sender(), 1);
