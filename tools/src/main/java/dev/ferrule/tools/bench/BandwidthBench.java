@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Measures message rate and throughput for several message sizes: the median of rounds. A plain
- * memory copy, the bare cache line and the bare ring are measured beside them.
+ * Measures message rate and throughput for several message sizes, each as the median of several
+ * rounds. Also measures a plain memory copy, the bare cache line and the bare ring, for comparison.
  */
 public final class BandwidthBench extends Bench {
 
@@ -29,14 +29,14 @@ public final class BandwidthBench extends Bench {
    * Creates a benchmark.
    *
    * @param senderThreads the connections, all measured at once, and the sender threads; if the
-   *     first connection has a floor, that is measured too
+   *     first connection has a floor, the floor is measured too
    * @param subject the labels of the results
    * @param plan what to measure, on each connection
-   * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
-   *     the available buffers
+   * @param unacked the maximum number of incomplete messages on each connection; 0 if only the
+   *     available buffers limit it
    * @param batch the number of messages per batch
    * @param verify whether the server checks every byte
-   * @param memcpyFrom the least size for which a plain copy is measured as well
+   * @param memcpyFrom the minimum size for which a plain copy is measured as well
    */
   public BandwidthBench(
       SenderThreads senderThreads,
@@ -54,7 +54,7 @@ public final class BandwidthBench extends Bench {
 
   @Override
   public List<Result> run(Observer observer) {
-    // Confined memory is a little cheaper to access.
+    // Access to confined memory is slightly cheaper.
     try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       floor().ifPresent(Floor::warmUp);
       return run(
