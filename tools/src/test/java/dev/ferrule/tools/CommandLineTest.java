@@ -63,7 +63,7 @@ class CommandLineTest {
     }
   }
 
-  /** Such as 8,64,4KiB, which was split after the 4. */
+  /** A value such as 8,64,4KiB counts as one word. */
   @ParameterizedTest
   @ValueSource(ints = {60, 72, 80, 100})
   void noLineOfAHelpTextEndsWithinAWord(int width) {
@@ -106,7 +106,7 @@ class CommandLineTest {
   }
 
   @Test
-  void aCommandThatIsNamedIsAddedAloneAndHasTheOptionsOfTheRoot() {
+  void onlyTheNamedCommandIsAddedAndItHasTheOptionsOfTheRoot() {
     assertThat(new FerruleCommand().commandLine("ls").getSubcommands()).containsOnlyKeys("ls");
     assertThat(Run.of("ls", "--verbose", "--help").exitCode()).isZero();
   }
@@ -127,9 +127,9 @@ class CommandLineTest {
     assertThat(Run.of("help").exitCode()).isZero();
   }
 
-  /** The pipe is closed before the JVM starts. */
+  /** The test closes the pipe before the JVM has started. */
   @Test
-  void outputWhoseReaderHasGoneEndsTheCommandWithoutAMessage() throws Exception {
+  void aCommandWhoseOutputHasNoReaderEndsWithoutAMessage() throws Exception {
     try (FerruleProcess providers = FerruleProcess.start(folder, "providers")) {
       providers.process().getInputStream().close();
       providers.mustEndWith(141);
@@ -245,8 +245,7 @@ class CommandLineTest {
         "latency -o wait=hurry                  | wait is one of spin, adaptive, block",
         "latency --provider sendrecv --host h.invalid |", // neither a device nor such a host
       })
-  void aProblemWithAServerThatTheCommandStartsNamesNoAddressThatTheUserHasNotGiven(
-      String line, @Nullable String expected) {
+  void aProblemOfAStartedServerIsReportedWithoutItsAddress(String line, @Nullable String expected) {
     Run run = Run.of(line.split(" +"));
     assertThat(run.exitCode()).isNotZero();
     assertThat(run.err())
@@ -286,7 +285,7 @@ class CommandLineTest {
   }
 
   @Test
-  void anUnknownTransportNamesTheInstalledOnes() {
+  void anUnknownTransportIsReportedWithTheInstalledOnes() {
     Run run = Run.of("send", "carrierpigeon://loft", folder.toString());
     assertThat(run.exitCode()).isEqualTo(1); // the folder is checked first
     Run other = Run.of("listen", "carrierpigeon://loft");
@@ -336,13 +335,13 @@ class CommandLineTest {
   }
 
   @Test
-  void listeningEndsWithoutAClientInTime() {
+  void listenTimesOutWithoutAClient() {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
   }
 
-  /** The last process in it has removed it. */
+  /** The last process that uses a directory removes it. */
   @ParameterizedTest
   @CsvSource({"ls, no endpoints", "ls --json, []", "clean, nothing to remove"})
   void aMissingDirectoryHasNoEndpoints(String command, String output) {
@@ -354,13 +353,13 @@ class CommandLineTest {
   }
 
   @Test
-  void anOptionIsRefusedWithoutAnAddressThatNobodyGave() {
+  void anInvalidOptionIsReportedWithoutTheAddressOfTheServerToStart() {
     assertThat(Run.of("latency", "-o", "ring=1").err())
         .startsWith("ferrule: option ring=1 is not valid");
   }
 
   @Test
-  void cleanRemovesWhatItsDryRunShowsAndNamesWhatItDoesNotRemove() throws IOException {
+  void cleanRemovesTheEndpointsThatItsDryRunShowsAndListsTheOthers() throws IOException {
     for (String endpoint : List.of("7/1", "8/1")) {
       Path directory = Files.createDirectories(folder.resolve(endpoint));
       Files.setAttribute(directory, "unix:mode", 01700);

@@ -18,7 +18,7 @@ public final class BandwidthBench extends Bench {
   private static final long MAX_DEFAULT_MESSAGES = 50_000_000;
   private static final long MESSAGES_WITHOUT_WARMUP = 100_000;
   private static final long MEMCPY_NANOS = 50_000_000;
-  private static final int COPIES_PER_LOOK = 16;
+  private static final int COPIES_PER_CLOCK_READING = 16;
   private static final int CACHE_LINE_BYTES = 64;
 
   private final SenderThreads senderThreads;
@@ -135,10 +135,10 @@ public final class BandwidthBench extends Bench {
       long copied = 0;
       long nanos;
       do {
-        for (int i = 0; i < COPIES_PER_LOOK; i++) {
+        for (int i = 0; i < COPIES_PER_CLOCK_READING; i++) {
           MemorySegment.copy(from, 0, to, 0, size);
         }
-        copied += (long) COPIES_PER_LOOK * size;
+        copied += (long) COPIES_PER_CLOCK_READING * size;
         nanos = System.nanoTime() - start;
       } while (nanos < MEMCPY_NANOS);
       return copied * NANOS_PER_SECOND / nanos;

@@ -70,10 +70,10 @@ final class BareRing implements AutoCloseable {
   private static final int PAUSES = 256;
 
   /** Empty polls before a check of the peer: some milliseconds. */
-  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+  private static final int POLLS_BEFORE_CHECK = 1 << 22;
 
   /** The same, with pauses between the polls. */
-  private static final int PAUSED_LOOKS_BEFORE_CHECK = 1 << 10;
+  private static final int PAUSED_POLLS_BEFORE_CHECK = 1 << 10;
 
   /** Addresses have at most 56 bits; the lowest three bits of a word's address are 0. */
   private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
@@ -168,7 +168,7 @@ final class BareRing implements AutoCloseable {
       }
       before = now;
       long record = in + position;
-      awaitRecord(record, header(received, size), 0, LOOKS_BEFORE_CHECK);
+      awaitRecord(record, header(received, size), 0, POLLS_BEFORE_CHECK);
       if (!hasNumber(record + HEADER_BYTES, payload, sent - 1)) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST, "an echo through the bare ring differs from what was sent");
@@ -194,7 +194,7 @@ final class BareRing implements AutoCloseable {
     long taken = sent; // by the client
     long position = 0;
     for (long i = 0; i < count; i++) {
-      awaitRecord(in + position, header(received++, size), 0, LOOKS_BEFORE_CHECK);
+      awaitRecord(in + position, header(received++, size), 0, POLLS_BEFORE_CHECK);
       if (sent - taken >= capacity) {
         taken = awaitAcknowledged(sent - capacity + 1);
       }
@@ -259,7 +259,7 @@ final class BareRing implements AutoCloseable {
     long acknowledged = number;
     long wrong = 0;
     while (number != last) {
-      awaitRecord(record, header(number, size), PAUSES, PAUSED_LOOKS_BEFORE_CHECK);
+      awaitRecord(record, header(number, size), PAUSES, PAUSED_POLLS_BEFORE_CHECK);
       if (!hasNumber(record + HEADER_BYTES, payload, number)) {
         wrong++;
       }
@@ -320,21 +320,21 @@ final class BareRing implements AutoCloseable {
    * Spins until a record has its header. The acquire load pairs with the release store that
    * publishes it.
    */
-  private void awaitRecord(long record, long header, int pauses, int looksBeforeCheck) {
+  private void awaitRecord(long record, long header, int pauses, int pollsBeforeCheck) {
     if ((long) WORD.getAcquire(ALL, word(record)) != header) {
-      spinForRecord(record, header, pauses, looksBeforeCheck);
+      spinForRecord(record, header, pauses, pollsBeforeCheck);
     }
   }
 
-  private void spinForRecord(long record, long header, int pauses, int looksBeforeCheck) {
-    int looks = 0;
+  private void spinForRecord(long record, long header, int pauses, int pollsBeforeCheck) {
+    int polls = 0;
     long end = 0;
     do {
       for (int i = 0; i < pauses; i++) {
         Thread.onSpinWait();
       }
-      if (++looks == looksBeforeCheck) {
-        looks = 0;
+      if (++polls == pollsBeforeCheck) {
+        polls = 0;
         end = check(end);
       }
     } while ((long) WORD.getAcquire(ALL, word(record)) != header);
@@ -342,13 +342,13 @@ final class BareRing implements AutoCloseable {
 
   /** Spins until the peer has acknowledged a number of messages; returns its current count. */
   private long awaitAcknowledged(long number) {
-    int looks = 0;
+    int polls = 0;
     long end = 0;
     long acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);
     while (acknowledged < number) {
       Thread.onSpinWait();
-      if (++looks == LOOKS_BEFORE_CHECK) {
-        looks = 0;
+      if (++polls == POLLS_BEFORE_CHECK) {
+        polls = 0;
         end = check(end);
       }
       acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);

@@ -32,7 +32,7 @@ public final class BenchServer {
   private static final long SLOT_NANOS = 200_000_000;
 
   /** How long a client waits until the previous one has confirmed its connection. */
-  private static final long TURN_NANOS = 500_000_000;
+  private static final long CONFIRMATION_NANOS = 500_000_000;
 
   private final Listener listener;
   private final WaitStrategy waitStrategy;
@@ -43,7 +43,7 @@ public final class BenchServer {
   private final OneWayReports oneWays = new OneWayReports();
   private final BitSet busySlots = new BitSet(); // guarded by itself
   private boolean unpinnedReported; // guarded by busySlots
-  private CountDownLatch lastArrival = new CountDownLatch(0); // of the accepting thread
+  private CountDownLatch lastAccept = new CountDownLatch(0); // of the accepting thread
 
   /**
    * Creates a server.
@@ -127,7 +127,7 @@ public final class BenchServer {
       request.reject(CommandHandshake.BENCHMARK.full());
       return;
     }
-    CountDownLatch before = lastArrival;
+    CountDownLatch previous = lastAccept;
     CountDownLatch done = new CountDownLatch(1);
     try {
       start(
@@ -139,7 +139,7 @@ public final class BenchServer {
                   accept(
                       request,
                       connection -> {
-                        awaitTurn(before);
+                        awaitPrevious(previous);
                         server.accept(connection);
                       });
             } catch (RuntimeException | OutOfMemoryError e) {
@@ -151,7 +151,7 @@ public final class BenchServer {
               done.countDown();
             }
           });
-      lastArrival = done;
+      lastAccept = done;
     } catch (Throwable e) {
       limits.left();
       throw e;
@@ -163,9 +163,9 @@ public final class BenchServer {
    * processors in the order of connecting. The wait is limited: a client that does not confirm must
    * not delay the next one for long.
    */
-  private static void awaitTurn(CountDownLatch before) {
+  private static void awaitPrevious(CountDownLatch previous) {
     try {
-      boolean ignored = before.await(TURN_NANOS, TimeUnit.NANOSECONDS);
+      boolean ignored = previous.await(CONFIRMATION_NANOS, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

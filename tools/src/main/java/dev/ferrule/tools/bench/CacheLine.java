@@ -23,7 +23,7 @@ final class CacheLine implements AutoCloseable {
   private static final long BYTES = 64;
 
   /** Polls of an unchanged line before a check of the peer: some milliseconds. */
-  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+  private static final int POLLS_BEFORE_CHECK = 1 << 22;
 
   private static final long FOREVER = Long.MAX_VALUE;
 
@@ -87,11 +87,11 @@ final class CacheLine implements AutoCloseable {
    * Spins until the line has a value. Throws after a time limit, which starts at the first check.
    */
   private void await(MemorySegment memory, long value, long limitNanos) {
-    int looks = 0;
+    int polls = 0;
     long end = 0;
     while ((long) VALUE.getAcquire(memory, 0L) != value) {
-      if (++looks == LOOKS_BEFORE_CHECK) {
-        looks = 0;
+      if (++polls == POLLS_BEFORE_CHECK) {
+        polls = 0;
         peerCheck.run();
         long now = System.nanoTime();
         if (end == 0) {
