@@ -53,10 +53,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/**
- * Options that the measuring commands have in common: the server, the amount of work, and the
- * output.
- */
+/** Options shared by the measuring commands: the server, the amount of work, and the output. */
 final class MeasureOptions {
 
   private static final String PREFERRED_PROVIDER = "sm";
@@ -72,15 +69,15 @@ final class MeasureOptions {
       arity = "0..1",
       paramLabel = "URI",
       description =
-          "The address of 'ferrule serve'. Without one, a server is started on this host in a"
-              + " process of its own.")
+          "The address of 'ferrule serve'. Without it, the command starts a server on this host,"
+              + " in another process.")
   private @Nullable String address;
 
   @Option(
       names = "--provider",
       paramLabel = "SCHEME",
       description =
-          "Transport to measure if there is no URI. Default: sm, or the first that works on this"
+          "Transport to measure if no URI is given. Default: sm, or the first that works on this"
               + " machine.")
   private @Nullable String providerScheme;
 
@@ -88,22 +85,22 @@ final class MeasureOptions {
       names = "--host",
       paramLabel = "HOST",
       description =
-          "Listen address of the server started, for transports that have hosts. Default: the"
-              + " address of an RDMA device.")
+          "Address that the started server listens on, for transports whose addresses have a host."
+              + " Default: the address of an RDMA device.")
   private @Nullable String host;
 
   @Option(
       names = "--messages",
       paramLabel = "N",
       description =
-          "Messages to measure for each size (for the bandwidth: in each round and on each"
-              + " connection). Default: what fits in a short time.")
+          "Messages to measure for each size (bandwidth: in each round, on each connection; rma:"
+              + " accesses in each round). Default: as many as fit in a short time.")
   private @Nullable Long messages;
 
   @Option(
       names = "--warmup",
       paramLabel = "N",
-      description = "Warm-up messages for each size. Default: what fits in about a second.")
+      description = "Warm-up messages for each size. Default: as many as fit in about a second.")
   private @Nullable Long warmup;
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
@@ -115,36 +112,39 @@ final class MeasureOptions {
   @Option(
       names = "--floor",
       description =
-          "Also measure a bare cache line and a bare one-way ring between the two processes,"
-              + " interleaved with the messages, and show the ratios.")
+          "Also measure a bare cache line and a bare one-way ring between the two processes, in"
+              + " rounds interleaved with those of the messages, and show the ratios.")
   private boolean floor;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Also write the results as JSON; - is standard output, instead of the table.")
+      description =
+          "Also write the results to FILE as JSON. With -, write JSON to standard output"
+              + " instead of the table.")
   private @Nullable Path json;
 
   @Option(
       names = "--plot",
       paramLabel = "FILE",
-      description = "Plot the results over the size, as a PNG file.")
+      description = "Plot the results against the message size, as a PNG file.")
   private @Nullable Path plot;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  /** A measurement, run in a busy thread and in any other sender threads. */
+  /** A measurement, run by the calling thread and by any other sender threads. */
   interface Measurement {
     List<Result> run(SenderThreads senderThreads, Subject subject, Plan plan, Observer observer);
   }
 
   /**
-   * The load beyond one message after the other.
+   * The load of a measurement.
    *
    * @param connections the number of connections
    * @param threads the number of sending threads
-   * @param unacked the maximum number of incomplete messages on each; 0 for the provider's default
+   * @param unacked the maximum number of incomplete messages on each connection; 0 for the
+   *     provider's default
    * @param kind what is measured
    */
   record Load(int connections, int threads, int unacked, Kind kind) {
@@ -154,7 +154,7 @@ final class MeasureOptions {
       /** Messages in both directions, or with an answer at the end. */
       MESSAGES,
 
-      /** Calls, for which messages in one direction suffice. */
+      /** Calls, which can also be measured with messages in one direction. */
       CALLS,
 
       /** Accesses to the peer's memory, with no messages between them. */
@@ -170,9 +170,9 @@ final class MeasureOptions {
     }
 
     /**
-     * Returns the server's wait strategy. Without messages the server's thread has nothing to do,
-     * and would only take the processor from whatever copies on that side: an endpoint's thread, or
-     * a device.
+     * Returns the server's wait strategy. Without messages the server's thread has nothing to do.
+     * If it spun, it would take the processor from what copies on that side: an endpoint's thread,
+     * or a software RDMA device.
      */
     WaitStrategy serverWait(WaitStrategy client) {
       return sendsMessages() ? client : WaitStrategy.BLOCK;
@@ -205,8 +205,8 @@ final class MeasureOptions {
     }
     if (providerScheme != null || host != null) {
       throw usage(
-          "--provider and --host apply to a server that is started; the URI names one that is"
-              + " running");
+          "--provider and --host apply to a server that this command starts; remove them, or the"
+              + " URI");
     }
     URI uri = ConfiguredAddress.parse(address);
     transportOptions.requireNoneOfServer();
@@ -247,7 +247,7 @@ final class MeasureOptions {
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, busyThreads);
     ConfiguredAddress.provider(uri.getScheme())
-        .ifPresent( // without one, connecting fails with the reason
+        .ifPresent( // without a provider, connecting fails with the reason
             provider -> {
               transportOptions.addTo(builder, provider);
               TransportOptions.fitMaxMessage(builder, provider, task.longestMessage());
@@ -289,7 +289,7 @@ final class MeasureOptions {
           throw e;
         }
       }
-    } catch (FerruleException | ToolException e) { // the user has not given the address
+    } catch (FerruleException | ToolException e) { // the address is not the user's
       String reason = Problems.withoutAddresses(String.valueOf(e.getMessage()));
       throw new ToolException(ExitCode.of(e), reason, e);
     }
@@ -297,7 +297,7 @@ final class MeasureOptions {
 
   private void warnOfServer(String line, boolean failed) {
     if (Guarded.exiting() || failed && !ChildProcess.isOfSignal(line)) {
-      return; // the server reports how this process, or its connection, has ended
+      return; // the server only reports that this process or its connection has ended
     }
     StatusLine.onTerminal().clear();
     String problem = Problems.withoutAddresses(ChildProcess.withoutPrefix(line));
@@ -321,8 +321,8 @@ final class MeasureOptions {
 
   /**
    * Returns the options for a server whose address is not known yet. Unless the user has set the
-   * connect timeout, it is extended: a server that this command has started does start to listen,
-   * however slow the machine is. Only a remote server may be missing.
+   * connect timeout, it is extended: a server that this command has started always answers, however
+   * slow the machine is. Only a remote server may be missing.
    */
   private ConfiguredAddress template(ProviderInfo provider, Task task, int busyThreads) {
     ConfiguredAddress endpoint =
@@ -402,12 +402,12 @@ final class MeasureOptions {
       warn("floor not measured: two spinning threads need two processors");
     } else if (!client.openFloor()) {
       warn(
-          "floor not measured: the server is on another host, serves all clients by one thread,"
-              + " or has reached its limit of floors");
+          "floor not measured: the server is on another host, serves all clients in one thread, or"
+              + " has reached its limit of floors");
     }
   }
 
-  /** The last action when a signal ends the process. JSON is never written incomplete. */
+  /** Prints the results so far when a signal ends the process. Does not write incomplete JSON. */
   private void interrupted(String stage, List<Result> results, Subject subject, Pinning pinning) {
     PrintWriter err = spec.commandLine().getErr();
     if (STANDARD_OUTPUT.equals(json)) {

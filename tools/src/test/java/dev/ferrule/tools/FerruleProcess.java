@@ -29,7 +29,7 @@ public final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), Main.class, folder, arguments);
   }
 
-  /** Starts a program other than the command, with pipes. */
+  /** Starts another program than the command, with pipes. */
   static FerruleProcess startProgram(Class<?> program, Path folder, String... arguments)
       throws IOException {
     return start(new ProcessBuilder(), program, folder, arguments);
@@ -62,7 +62,7 @@ public final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), shell, Main.class, folder, arguments);
   }
 
-  /** Starts a process on a terminal, whose text is its output; both streams go there. */
+  /** Starts a process on a terminal, to which both of its streams write. */
   static FerruleProcess startOnTerminal(Path folder, String arguments) throws IOException {
     List<String> shell =
         List.of(
@@ -100,7 +100,7 @@ public final class FerruleProcess implements AutoCloseable {
         List.of(
             "-XX:+UseSerialGC",
             "--enable-native-access=ALL-UNNAMED",
-            "-XX:TieredStopAtLevel=1", // most processes live for a second
+            "-XX:TieredStopAtLevel=1", // most processes run for a second only
             "--class-path"));
     command.add(System.getProperty("java.class.path"));
     command.add(program.getName());

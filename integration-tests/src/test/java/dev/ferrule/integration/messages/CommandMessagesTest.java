@@ -42,7 +42,7 @@ class CommandMessagesTest {
         "2 | latency --inline 64 | ferrule: --inline is not supported by the provider sm: "
             + "no option 'inline'; its options are NAMES",
         "2 | latency sm:///DIR --provider sm | ferrule: --provider and --host apply to a "
-            + "server that is started; the URI names one that is running (try 'ferrule latency "
+            + "server that this command starts; remove them, or the URI (try 'ferrule latency "
             + "--help')",
         "2 | bandwidth --connections 2 --threads 3 | ferrule: --connections must be at "
             + "least 1, --threads at least 1 and at most --connections (try 'ferrule bandwidth "
@@ -56,8 +56,8 @@ class CommandMessagesTest {
         "2 | serve --for-evaluation h.invalid:1 | ferrule: --for-evaluation: unknown host "
             + "h.invalid; check the name, or write its IP address",
         "2 | serve --for-evaluation 0.0.0.0:0 --token 12345678 | ferrule: --for-evaluation "
-            + "0.0.0.0:0: not the address of one RDMA device; write an address that 'ferrule "
-            + "doctor' shows",
+            + "0.0.0.0:0: a wildcard address; write the address of one RDMA device ('rdma link' "
+            + "and 'ip address' show it)",
         "2 | send app /dev/null | ferrule: app: the address has no scheme; write one such "
             + "as magicring://10.0.0.1:18515 or sendrecv://10.0.0.1:18515 or sm:///dev/shm/app",
         "2 | send sm://host/app /dev/null | ferrule: sm://host/app: an address of sm has "

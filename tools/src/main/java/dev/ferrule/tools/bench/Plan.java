@@ -7,20 +7,20 @@ import java.util.OptionalLong;
 import java.util.function.IntConsumer;
 
 /**
- * What to measure.
+ * The sizes and numbers of messages to measure.
  *
  * @param sizes the lengths of the messages, in bytes
- * @param messages the number of messages per size (for the bandwidth: per round); empty for as many
- *     as fit in a short time
- * @param warmup the number of warm-up messages per size; empty for as many as fit in a short time
- * @param rounds the number of rounds over which the messages are spread
- * @param pace how long a short time is
+ * @param messages the number of messages per size (of a bandwidth: per round); empty for as many as
+ *     fit in the time of {@code pace}
+ * @param warmup the number of warm-up messages per size; empty for as many as fit in that time
+ * @param rounds the number of rounds over which the messages are distributed
+ * @param pace the durations if a number is not set
  */
 public record Plan(
     List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds, Pace pace) {
 
   /**
-   * Durations, where the number of messages is not set.
+   * Durations that determine the number of messages if it is not set.
    *
    * @param firstWarmUpNanos the warm-up of the first size
    * @param nextWarmUpNanos the warm-up of each other size
@@ -30,12 +30,12 @@ public record Plan(
   public record Pace(
       long firstWarmUpNanos, long nextWarmUpNanos, long latencyNanos, long bandwidthNanos) {
 
-    /** Long enough for the JIT compiler to have compiled the loops. */
+    /** The warm-up is long enough for the JIT compiler to compile the loops. */
     public static final Pace STEADY =
         new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000);
   }
 
-  /** Parts start small, for a slow transport, and grow to this duration. */
+  /** The duration to which the parts of a warm-up grow. The first is short for a slow transport. */
   private static final long PART_NANOS = 5_000_000;
 
   private static final int FIRST_PART = 16;
@@ -77,15 +77,16 @@ public record Plan(
   }
 
   /**
-   * Returns how many messages to measure: the number that is set, or as many of so many nanoseconds
-   * each as fit into the budget, between the least and the most.
+   * Returns the number of messages to measure: the number that is set, or else as many as fit in
+   * {@code budgetNanos} if each takes {@code nanos}, at least {@code least} and at most {@code
+   * most}. If {@code nanos} is 0, {@code unknown} messages.
    */
   long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
     return messages.orElse(
         Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
   }
 
-  /** Returns how many of the messages of all rounds belong to one round. */
+  /** Returns the number of messages in one round, given the number in all rounds. */
   int share(long ofAllRounds, int round) {
     return Math.toIntExact(ofAllRounds * (round + 1) / rounds - ofAllRounds * round / rounds);
   }

@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures the latency of single reads and writes of the server's memory, and their throughput with
- * many in flight. The rounds of the bare copy beside them are interleaved.
+ * many in flight. Interleaved rounds measure a bare copy, for comparison.
  */
 public final class RmaBench extends Bench {
 
@@ -37,7 +37,7 @@ public final class RmaBench extends Bench {
    *
    * @param client the connection to measure
    * @param subject the labels of the results
-   * @param plan what to measure; its messages are operations, in each round
+   * @param plan what to measure; its number of messages is the number of operations in each round
    * @param allocated whether the provider allocates the server's memory
    */
   public RmaBench(BenchClient client, Subject subject, Plan plan, boolean allocated) {
@@ -80,9 +80,9 @@ public final class RmaBench extends Bench {
   }
 
   /**
-   * Returns whether the exposed memory is at the address that the server sent. The bare system call
-   * writes to any memory at that address, in any process of this user: a pattern written by the
-   * handle must be read there first, completely.
+   * Returns whether the exposed memory is at the address that the server sent: a pattern written
+   * through the handle is completely read from that address by the bare system call. Otherwise a
+   * wrong address would let the system call write to other memory of any process of this user.
    */
   private boolean isAt(
       ExposureMessage exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {

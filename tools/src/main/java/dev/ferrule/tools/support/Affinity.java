@@ -24,7 +24,7 @@ public final class Affinity {
   }
 
   /**
-   * Pins the calling thread to a processor. Threads that it starts later inherit that.
+   * Pins the calling thread to a processor. Threads that it starts later inherit the pinning.
    *
    * @param cpu the processor's number
    * @return whether the system allowed it

@@ -22,7 +22,7 @@ class PlanTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aWarmUpWithoutANumberTakesAWhileAndReturnsTheTimeOfAMessage(boolean first) {
+  void aWarmUpWithoutANumberTakesItsTimeAndReturnsTheTimeOfAMessage(boolean first) {
     AtomicLong sent = new AtomicLong();
     Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 1);
     double nanos = plan.warmUp(first, count -> sent.addAndGet(slow(count)));
