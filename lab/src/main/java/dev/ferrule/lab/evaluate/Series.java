@@ -31,7 +31,7 @@ public record Series(
     return new Series(name, colour, Plot.Style.MEASURED, metric, Model.NONE, samples);
   }
 
-  /** Returns whether its spread is shown and counts. */
+  /** Returns whether the spread of its rounds is assessed. */
   boolean isMeasured() {
     return style == Plot.Style.MEASURED;
   }

@@ -22,7 +22,7 @@ final class FitProblem {
    * The weight of a preference relative to a measurement: just enough to choose among equally good
    * fits.
    */
-  private static final double PREFERENCE = 2e-3;
+  private static final double PREFERENCE_WEIGHT = 2e-3;
 
   /** The preferred time of a card if only its sum with L is determined. */
   private static final double SMALL_NANOS = 1;
@@ -218,10 +218,10 @@ final class FitProblem {
    */
   private void addPreferences(double[] point, double[] rows, int from) {
     double small = Math.log(SMALL_NANOS);
-    rows[from] = PREFERENCE * (point[sending] - point[receiving]);
-    rows[from + 1] = PREFERENCE * (point[sending] - small) / 4;
-    rows[from + 2] = PREFERENCE * (point[receiving] - small) / 4;
-    rows[from + 3] = PREFERENCE * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
+    rows[from] = PREFERENCE_WEIGHT * (point[sending] - point[receiving]);
+    rows[from + 1] = PREFERENCE_WEIGHT * (point[sending] - small) / 4;
+    rows[from + 2] = PREFERENCE_WEIGHT * (point[receiving] - small) / 4;
+    rows[from + 3] = PREFERENCE_WEIGHT * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
   }
 
   /** Returns the Jacobian: one row for each residual, one column for each free parameter. */

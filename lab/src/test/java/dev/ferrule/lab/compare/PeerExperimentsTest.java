@@ -62,7 +62,8 @@ class PeerExperimentsTest {
     assertThat(Files.readString(report))
         .contains("latency compared with others, over message size")
         .contains("sm / floor", "sm / agrona", "sm / aeron", "sm / unix", "sm / tcp")
-        .contains("The median of sm over each other's median (below 1: sm is faster)");
+        .contains(
+            "The ratio of the median of sm to that of each competitor (below 1: sm is faster)");
     assertThat(Files.readAllLines(folder.resolve("journal.jsonl")))
         .filteredOn(line -> line.contains("\"competitor\":\"agrona\""))
         .hasSize(2)
