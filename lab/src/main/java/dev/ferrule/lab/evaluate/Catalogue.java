@@ -655,7 +655,7 @@ public final class Catalogue {
         "rate with messages acknowledged in batches, and one by one",
         "The receiver acknowledges freed messages when a quarter of the ring or the window is free,"
             + " or each by itself (acknowledge=each). While eight acknowledgments are in flight, the next"
-            + " one covers several messages, so the cost of one for each message would be higher.",
+            + " one covers several messages, so acknowledging each by itself would cost more than shown.",
         "acknowledge",
         "each",
         "batched");

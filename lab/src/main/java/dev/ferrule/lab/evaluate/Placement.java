@@ -96,8 +96,8 @@ public final class Placement {
     double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
     double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
     String moved =
-        "The processors were migrated during the measurements: a bare cache line took %s between"
-            + " them".formatted(range(least, most));
+        "The processors were migrated during the measurements: between them a bare cache line took "
+            + range(least, most);
     return Optional.of(
         usual.isEmpty()
             ? moved + ", and changed within every round: these figures are not reliable."

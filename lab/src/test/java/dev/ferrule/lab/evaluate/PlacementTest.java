@@ -110,8 +110,8 @@ class PlacementTest {
         .anySatisfy(note ->
             assertThat(note)
                 .startsWith(
-                    "The processors were migrated during the measurements: a bare cache line took 29"
-                        + " to 160")
+                    "The processors were migrated during the measurements: between them a bare cache line"
+                        + " took 29 to 160")
                 .contains("1 of 3 points have no such round"));
   }
 
