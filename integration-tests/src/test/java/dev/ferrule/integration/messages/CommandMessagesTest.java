@@ -97,6 +97,7 @@ class CommandMessagesTest {
         .replace(directory.toString(), "/DIR")
         .replaceAll("/DIR/\\d+/\\d+", "/DIR/PID/ID")
         .replaceAll("(valid options:|its options are) [\\w, ]+", "$1 NAMES")
-        .replaceAll("together take \\d+", "together take N"); // also of other tests in this JVM
+        .replaceAll(
+            "together take \\d+", "together take N"); // including that of other tests in this JVM
   }
 }
