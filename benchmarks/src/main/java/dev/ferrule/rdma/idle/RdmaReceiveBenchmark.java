@@ -52,7 +52,7 @@ public class RdmaReceiveBenchmark {
   /** Called by JMH. */
   public RdmaReceiveBenchmark() {}
 
-  /** Connects to a peer of which each poll finds as many messages as an invocation receives. */
+  /** Connects to a peer; each poll finds as many of its messages as an invocation receives. */
   @Setup
   public void connect(BenchmarkParams parameters) {
     connection = IdleConnection.open(provider, parameters.getOpsPerInvocation(), LENGTH);

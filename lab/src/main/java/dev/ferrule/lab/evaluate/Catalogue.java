@@ -167,7 +167,7 @@ public final class Catalogue {
         : Optional.of(scheme() + " has no option '" + option + "': " + what);
   }
 
-  /** A point with default settings, of which each experiment changes those that it varies. */
+  /** A point with default settings. Each experiment changes the settings that it varies. */
   private final class Draft {
     private final String experiment;
     private final Point.Kind kind;

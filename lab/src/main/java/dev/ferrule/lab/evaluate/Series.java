@@ -19,7 +19,7 @@ public record Series(
     NONE,
     /** The model's line is shown beside it. */
     PREDICTED,
-    /** The model's line is shown beside it, and the model is fitted to its points. */
+    /** The model is fitted to its points, and the model's line is shown beside it. */
     FITTED
   }
 

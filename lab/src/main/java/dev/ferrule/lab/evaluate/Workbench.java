@@ -199,7 +199,10 @@ public final class Workbench implements AutoCloseable {
     return Catalogue.OFF.equals(server.get(Catalogue.CREDITS));
   }
 
-  /** Measures again if the processors were migrated meanwhile, a limited number of times. */
+  /**
+   * Measures a point; repeats it, a limited number of times, if the processors were migrated during
+   * the measurement.
+   */
   private JsonObject runInOnePlace(Point point) {
     JsonObject result = run(point, connect(point));
     if (point.kind() == Point.Kind.OVERRUN) {

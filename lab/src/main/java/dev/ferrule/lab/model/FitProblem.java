@@ -95,9 +95,9 @@ final class FitProblem {
   }
 
   /**
-   * Returns the problem with the timed parameters free, too, but held near their measured values:
-   * half the width of the 95 % interval counts as much as a measurement that is off by {@code
-   * weight}, as a logarithm.
+   * Returns the problem in which the timed parameters are free as well, but held near their
+   * measured values: half the width of the 95 % interval counts as much as a measurement that is
+   * off by {@code weight}, as a logarithm.
    */
   FitProblem relaxed(Collection<Estimate> timed, double weight) {
     Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);

@@ -32,8 +32,7 @@ final class Identifiability {
   private static final double UNKNOWN = Math.log(2);
 
   /**
-   * An undetermined direction combines the parameters of which it has a greater component than
-   * this.
+   * An undetermined direction combines the parameters whose components in it are greater than this.
    */
   private static final double PART = 0.25;
 
@@ -119,8 +118,8 @@ final class Identifiability {
   }
 
   /**
-   * Limits the doorbell to o_snd, of which it is a part. The search may end at a much greater
-   * value, which predicts the same.
+   * Limits the doorbell to o_snd, which contains it. The search may end at a much greater value,
+   * which predicts the same.
    */
   private void limitDoorbell() {
     Estimate doorbell = estimates.get(Parameter.DOORBELL);

@@ -67,7 +67,8 @@ public final class ParameterFile {
 
     /**
      * Returns one model for each parameter that has only an upper bound, in which this parameter
-     * equals its bound. All of them at their bounds at once would be slower than the measurements.
+     * equals its bound. With all of them at their bounds, a model would be slower than the
+     * measurements.
      */
     public List<PerformanceModel> slowest() {
       List<PerformanceModel> models = new ArrayList<>();

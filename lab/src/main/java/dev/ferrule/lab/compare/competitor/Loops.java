@@ -249,7 +249,7 @@ final class Loops {
     }
   }
 
-  /** Spins, which keeps this thread's processor busy: only the receiver's is idle meanwhile. */
+  /** Spins, so that this thread's processor stays busy and only the receiver's is idle. */
   private static void pause() {
     long end = System.nanoTime() + Measure.BLOCKED_NANOS;
     while (System.nanoTime() < end) {
@@ -295,7 +295,7 @@ final class Loops {
 
     /** Checks the limit; called after each empty poll. */
     void look(long taken, long count) {
-      // Polling again at once would take the line from the sender while it writes to it.
+      // Polling again immediately would take the line from the sender while it writes to it.
       Thread.onSpinWait();
       if ((++looks & LOOKS_PER_CLOCK - 1) == 0) {
         checkClock(taken, count);

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
-/** A bare RDMA operation, measured by perftest's two programs for it. */
+/** A bare RDMA operation, measured by perftest's two programs for that operation. */
 public final class PerftestCompetitor implements Competitor {
 
   private static final double NANOS_PER_MICRO = 1e3;
