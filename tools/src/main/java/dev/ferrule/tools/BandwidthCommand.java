@@ -41,7 +41,7 @@ final class BandwidthCommand implements Callable<Integer> {
   @Mixin private MeasureOptions measure = new MeasureOptions();
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,

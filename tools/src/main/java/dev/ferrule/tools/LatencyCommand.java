@@ -56,7 +56,7 @@ final class LatencyCommand implements Callable<Integer> {
   @Mixin private MeasureOptions measure = new MeasureOptions();
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,

@@ -20,6 +20,7 @@ import dev.ferrule.tools.bench.ResultTable;
 import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
+import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
@@ -65,6 +66,13 @@ final class MeasureOptions {
 
   private static final Path STANDARD_OUTPUT = Path.of("-");
 
+  private static final Duration MIN_DURATION = Duration.ofMillis(10);
+
+  // The range of --all, in bytes.
+  private static final int SMALLEST = 8;
+  private static final int LARGEST_MESSAGE = 1 << 20;
+  private static final int LARGEST_ACCESS = 16 << 20;
+
   @Parameters(
       arity = "0..1",
       paramLabel = "URI",
@@ -90,12 +98,36 @@ final class MeasureOptions {
   private @Nullable String host;
 
   @Option(
-      names = "--messages",
+      names = {"-n", "--messages"},
       paramLabel = "N",
       description =
           "Messages to measure for each size (bandwidth: in each round, on each connection; rma:"
               + " accesses in each round). Default: as many as fit in a short time.")
   private @Nullable Long messages;
+
+  @Option(
+      names = {"-D", "--duration"},
+      paramLabel = "TIME",
+      converter = Values.Seconds.class,
+      description =
+          "Measure each size for about this time instead of a number of messages, such as 10s or"
+              + " 500ms; a plain number is in seconds. In rounds of at most a second.")
+  private @Nullable Duration duration;
+
+  @Option(
+      names = {"-a", "--all"},
+      description =
+          "Measure all powers of two from 8 bytes to 1 MiB (rma: to 16 MiB), instead of --size.")
+  private boolean all;
+
+  @Option(
+      names = {"-c", "--cpus"},
+      paramLabel = "N",
+      split = ",",
+      description =
+          "Run on these processors only, such as 2,3, with the server that this command starts. The"
+              + " client's threads take the first, the server's the last ones.")
+  private List<Integer> cpus = List.of();
 
   @Option(
       names = "--warmup",
@@ -196,9 +228,9 @@ final class MeasureOptions {
     if (messages != null && messages < 1 || warmup != null && warmup < 0 || rounds < 1) {
       throw usage("--messages and --rounds must be at least 1, --warmup at least 0");
     }
-    Plan plan = new Plan(List.copyOf(sizes), optional(messages), optional(warmup), rounds);
-    Task task = new Task(plan, load, measurement);
+    Task task = new Task(plan(sizes, rounds, load), load, measurement);
     checkFiles();
+    restrictProcessors();
     if (address == null) {
       measureOwnServer(task);
       return;
@@ -216,6 +248,51 @@ final class MeasureOptions {
     TransportOptions.requireNoneOfListener(endpoint);
     TransportOptions.requireNoneOfReceiver(endpoint);
     measure(task, endpoint, waitOptions.pinning(endpoint.waitStrategy(), busyThreads, this::warn));
+  }
+
+  private Plan plan(List<Integer> sizes, int rounds, Load load) {
+    if (all && spec.commandLine().getParseResult().hasMatchedOption("--size")) {
+      throw usage("--all and --size exclude each other");
+    }
+    List<Integer> chosen = all ? allSizes(load.kind()) : List.copyOf(sizes);
+    if (duration == null) {
+      return new Plan(chosen, optional(messages), optional(warmup), rounds);
+    }
+    if (messages != null) {
+      throw usage("--duration and --messages exclude each other");
+    }
+    if (load.kind() == Load.Kind.CALLS) {
+      throw usage(
+          "--duration does not apply to --calls, whose calls are timed one by one; use --messages");
+    }
+    if (duration.compareTo(MIN_DURATION) < 0) {
+      throw usage("--duration must be at least " + MIN_DURATION.toMillis() + "ms");
+    }
+    return Plan.lasting(chosen, duration, optional(warmup), rounds);
+  }
+
+  private static List<Integer> allSizes(Load.Kind kind) {
+    int largest = kind == Load.Kind.ACCESSES ? LARGEST_ACCESS : LARGEST_MESSAGE;
+    return IntStream.iterate(SMALLEST, size -> size <= largest, size -> 2 * size).boxed().toList();
+  }
+
+  /** Restricts this thread, and so the threads and the process that it starts. */
+  private void restrictProcessors() {
+    if (cpus.isEmpty()) {
+      return;
+    }
+    List<Integer> allowed = Affinity.allowed();
+    if (!allowed.containsAll(cpus)) {
+      throw usage(
+          "--cpus " + joined(cpus) + ": this process may run on " + joined(allowed) + " only");
+    }
+    if (!Affinity.restrict(cpus)) {
+      warn("--cpus has no effect: sched_setaffinity failed");
+    }
+  }
+
+  private static String joined(List<Integer> numbers) {
+    return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
 
   private ParameterException usage(String problem) {

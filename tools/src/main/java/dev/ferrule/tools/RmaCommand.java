@@ -50,7 +50,7 @@ final class RmaCommand implements Callable<Integer> {
   private boolean allocated;
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,

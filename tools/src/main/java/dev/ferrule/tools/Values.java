@@ -69,6 +69,14 @@ public final class Values {
     }
   }
 
+  /** Converts {@code 10}, which is in seconds, {@code 500ms}, {@code 5s}. */
+  static final class Seconds implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      return parse(TIME, text.chars().allMatch(Character::isDigit) ? text + "s" : text);
+    }
+  }
+
   private static <T> T parse(Option<T> option, String text) {
     try {
       return option.parse(text);

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A {@code ferrule} process as started by a shell, with files or pipes as its standard streams. */
@@ -38,8 +39,14 @@ public final class FerruleProcess implements AutoCloseable {
   /** Starts the command, with pipes and a JVM option. */
   static FerruleProcess startWith(String jvmOption, Path folder, String... arguments)
       throws IOException {
+    return startIn(Map.of("JDK_JAVA_OPTIONS", jvmOption), folder, arguments);
+  }
+
+  /** Starts the command, with pipes and environment variables. */
+  static FerruleProcess startIn(Map<String, String> environment, Path folder, String... arguments)
+      throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
-    builder.environment().put("JDK_JAVA_OPTIONS", jvmOption);
+    builder.environment().putAll(environment);
     return start(builder, Main.class, folder, arguments);
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -83,6 +84,40 @@ class MeasureCommandsTest {
       assertThat(result.get("wait").getAsString()).isEqualTo(wait);
       assertThat(result.get("messages").getAsLong()).isEqualTo(300);
       assertIsADistribution(result.getAsJsonObject("latency_ns"));
+    }
+  }
+
+  @Test
+  void allSizesAreThePowersOfTwoFrom8BytesTo1MiB() {
+    Run run = Run.of("latency", "-a", "-n", "20", "--warmup", "5", "--rounds", "1", "--json", "-");
+
+    assertThat(run.err()).isEmpty();
+    assertThat(objects(run.out()))
+        .extracting(result -> result.get("size_bytes").getAsInt())
+        .containsExactlyElementsOf(
+            Stream.iterate(8, size -> size <= 1 << 20, size -> 2 * size).toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"latency", "bandwidth", "rma"})
+  void aMeasurementTakesADurationInsteadOfANumberOfMessages(String command) {
+    Run run = Run.of(command, "-s", "64", "-D", "50ms", "--warmup", "100", "--json", "-");
+
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    assertThat(objects(run.out()).getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+  }
+
+  @Test
+  void theProcessorsCanBeChosen() throws Exception {
+    int cpu = Affinity.allowed().getLast();
+    try (FerruleProcess process =
+        FerruleProcess.start(
+            folder, "latency", "-s", "64", "-n", "50", "-c", String.valueOf(cpu), "--pin")) {
+      String output = process.mustEndWith(0).output().lines().collect(Collectors.joining("\n"));
+
+      // One processor is not enough for both sides.
+      assertThat(output).contains("not pinned");
     }
   }
 

@@ -30,6 +30,20 @@ class CommandMessagesTest {
             + "--help')",
         "2 | latency --messages 0 | ferrule: --messages and --rounds must be at least 1, "
             + "--warmup at least 0 (try 'ferrule latency --help')",
+        "2 | latency -D 1s -n 5 | ferrule: --duration and --messages exclude each other (try "
+            + "'ferrule latency --help')",
+        "2 | latency -D 1s --calls | ferrule: --duration does not apply to --calls, whose "
+            + "calls are timed one by one; use --messages (try 'ferrule latency --help')",
+        "2 | bandwidth -D 0 | ferrule: --duration must be at least 10ms (try 'ferrule "
+            + "bandwidth --help')",
+        "2 | rma -D soon | ferrule: Invalid value for option '--duration': 'soon' is "
+            + "not a time from 0 to 24h, such as 250ms, 5s or 2m (try 'ferrule rma --help')",
+        "2 | latency -a -s 8 | ferrule: --all and --size exclude each other (try 'ferrule "
+            + "latency --help')",
+        "2 | latency -c 4095 | ferrule: --cpus 4095: this process may run on CPUS only (try "
+            + "'ferrule latency --help')",
+        "2 | latency -c RC | ferrule: Invalid value for option '--cpus' (N): 'RC' is not a "
+            + "whole number such as 1000000 or 1e6 (try 'ferrule latency --help')",
         "2 | latency -o colour=red | ferrule: unknown option 'colour'; valid options: NAMES",
         "2 | latency -o ring=none | ferrule: option ring=none is not valid: ring is a size "
             + "from 4KiB to 16MiB, such as 65536, 64KiB or 1MiB",
@@ -96,6 +110,7 @@ class CommandMessagesTest {
     return text.strip()
         .replace(directory.toString(), "/DIR")
         .replaceAll("/DIR/\\d+/\\d+", "/DIR/PID/ID")
+        .replaceAll("may run on [\\d,]+ only", "may run on CPUS only")
         .replaceAll("(valid options:|its options are) [\\w, ]+", "$1 NAMES")
         .replaceAll(
             "together take \\d+", "together take N"); // including that of other tests in this JVM

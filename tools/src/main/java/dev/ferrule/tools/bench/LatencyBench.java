@@ -76,7 +76,7 @@ public final class LatencyBench extends Bench {
               plan.pace().latencyNanos(),
               MESSAGES_WITHOUT_WARMUP,
               MIN_DEFAULT_MESSAGES,
-              MAX_DEFAULT_MESSAGES);
+              plan.most(MAX_DEFAULT_MESSAGES, plan.rounds()));
     }
 
     private void pingPong(int count) {

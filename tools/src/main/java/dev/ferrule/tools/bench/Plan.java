@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,14 +27,40 @@ public record Plan(
    * @param nextWarmUpNanos the warm-up of each other size
    * @param latencyNanos all round trips of one size together
    * @param bandwidthNanos one round of one size
+   * @param accessNanos each of the three parts of a round of remote memory access
+   * @param chosen whether the user has chosen a duration, which no number of messages limits then
    */
   public record Pace(
-      long firstWarmUpNanos, long nextWarmUpNanos, long latencyNanos, long bandwidthNanos) {
+      long firstWarmUpNanos,
+      long nextWarmUpNanos,
+      long latencyNanos,
+      long bandwidthNanos,
+      long accessNanos,
+      boolean chosen) {
 
     /** The warm-up is long enough for the JIT compiler to compile the loops. */
     public static final Pace STEADY =
-        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000);
+        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000, 50_000_000, false);
+
+    /** A round of remote memory access measures single ones, a stream, and the floor. */
+    private static final int PARTS_OF_ACCESS_ROUND = 3;
+
+    private Pace forDuration(long nanos, int rounds) {
+      return new Pace(
+          firstWarmUpNanos,
+          nextWarmUpNanos,
+          nanos,
+          nanos / rounds,
+          nanos / rounds / PARTS_OF_ACCESS_ROUND,
+          true);
+    }
   }
+
+  /** The maximum duration of a round in a plan for a duration. */
+  private static final long LONGEST_ROUND_NANOS = 1_000_000_000;
+
+  /** The maximum number of messages in a round of such a plan, whose times are all kept. */
+  private static final long MESSAGES_PER_ROUND = 10_000_000;
 
   /** The duration to which the parts of a warm-up grow. The first is short for a slow transport. */
   private static final long PART_NANOS = 5_000_000;
@@ -50,6 +77,23 @@ public record Plan(
    */
   public Plan(List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds) {
     this(sizes, messages, warmup, rounds, Pace.STEADY);
+  }
+
+  /**
+   * Returns a plan that measures each size for about a given time, in rounds of at most a second.
+   *
+   * @param sizes the lengths of the messages, in bytes
+   * @param duration the time for each size
+   * @param warmup the number of warm-up messages per size; empty for as many as fit in a short time
+   * @param rounds the minimum number of rounds
+   * @return a plan without a number of messages
+   */
+  public static Plan lasting(
+      List<Integer> sizes, Duration duration, OptionalLong warmup, int rounds) {
+    long nanos = duration.toNanos();
+    int enough = Math.toIntExact(Math.max(rounds, Math.ceilDiv(nanos, LONGEST_ROUND_NANOS)));
+    Pace pace = Pace.STEADY.forDuration(nanos, enough);
+    return new Plan(sizes, OptionalLong.empty(), warmup, enough, pace);
   }
 
   /**
@@ -84,6 +128,16 @@ public record Plan(
   long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
     return messages.orElse(
         Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
+  }
+
+  /**
+   * Returns the maximum number of messages in some rounds together.
+   *
+   * @param usual the maximum unless the user has chosen a duration
+   * @param rounds the number of these rounds
+   */
+  long most(long usual, int rounds) {
+    return pace.chosen() ? rounds * MESSAGES_PER_ROUND : usual;
   }
 
   /** Returns the number of messages in one round, given the number in all rounds. */

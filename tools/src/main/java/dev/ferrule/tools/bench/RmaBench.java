@@ -22,7 +22,6 @@ public final class RmaBench extends Bench {
 
   private static final String CROSS_MEMORY_ATTACH = "cma";
   private static final String ALLOCATED = "allocated";
-  private static final long NANOS_PER_ROUND = 50_000_000;
   private static final long OPERATIONS_WITHOUT_WARMUP = 100;
   private static final long MAX_OPERATIONS = 100_000;
   private static final double NANOS_PER_SECOND = 1e9;
@@ -144,7 +143,12 @@ public final class RmaBench extends Bench {
                 stream(count);
               });
       operations =
-          plan.messages(nanos, NANOS_PER_ROUND, OPERATIONS_WITHOUT_WARMUP, 1, MAX_OPERATIONS);
+          plan.messages(
+              nanos,
+              plan.pace().accessNanos(),
+              OPERATIONS_WITHOUT_WARMUP,
+              1,
+              plan.most(MAX_OPERATIONS, 1));
     }
 
     @Override

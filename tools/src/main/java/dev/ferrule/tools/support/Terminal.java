@@ -44,7 +44,7 @@ public final class Terminal {
   public static boolean hasColours() {
     // Picocli checks System.console(), which exists without a terminal from JDK 22 on.
     return width(STANDARD_OUTPUT).isPresent()
-        && System.getenv("NO_COLOR") == null
+        && System.getenv().getOrDefault("NO_COLOR", "").isEmpty()
         && !"dumb".equals(System.getenv("TERM"));
   }
 
