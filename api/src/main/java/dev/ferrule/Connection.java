@@ -201,7 +201,9 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after the transport has delivered the messages that were sent, or after
    * the given timeout.
    *
-   * @param timeout the maximum time to wait; zero drops messages that are not yet transmitted
+   * @param timeout the maximum time to wait for delivery; zero drops messages that are not yet
+   *     transmitted. The end of the peer's accesses to exposed memory may take longer, as in {@link
+   *     ExposedMemory#close}
    */
   void close(Duration timeout);
 }

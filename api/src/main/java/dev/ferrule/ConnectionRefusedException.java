@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown by {@code connect} if there is no listener at the address, as the endpoint does not exist
- * or the process that owned it has died; or if several listeners are in one directory of {@code
- * sm}. Listeners come and go, so a later attempt may succeed.
+ * or the process that owned it has died; if several listeners are in one directory of {@code sm};
+ * or, over RDMA, if the host cannot be reached. Listeners come and go, so a later attempt may
+ * succeed.
  */
 public final class ConnectionRefusedException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  */
 public interface ExposedMemory extends AutoCloseable {
 
-  /** {@return the exposed memory} */
+  /** {@return the exposed memory, also after the close; see {@link Rma#allocate} for its use} */
   MemorySegment segment();
 
   /**
@@ -23,12 +23,11 @@ public interface ExposedMemory extends AutoCloseable {
 
   /**
    * Revokes the peer's access, as closing the connection does. When this method returns, the peer
-   * no longer accesses the memory, which may be freed; there is one exception. An access that is in
-   * progress may or may not be completed; later accesses fail on the peer's side. Waits for an
-   * access in progress for {@link StandardOptions#CLOSE_TIMEOUT}, or one second if that is longer.
-   * Then the connection fails, which over RDMA ends the access. The exception is {@code sm}: a peer
-   * that was stopped in the middle of a copy may complete that copy when it continues. Closing
-   * twice does nothing.
+   * no longer accesses the memory, which may be freed. An access that is in progress may or may not
+   * be completed; later accesses fail on the peer's side. Waits for an access in progress for
+   * {@link StandardOptions#CLOSE_TIMEOUT}, or one second if that is longer. Then the connection
+   * fails, which over RDMA ends the access. Over {@code sm} it does not: a peer that was stopped in
+   * the middle of a copy may complete that copy when it continues. Closing twice does nothing.
    */
   @Override
   void close();

@@ -58,7 +58,9 @@ public final class Ferrule {
 
   /**
    * Connects to a listener. Blocks until the listener has accepted, for {@link
-   * StandardOptions#CONNECT_TIMEOUT} at most.
+   * StandardOptions#CONNECT_TIMEOUT} at most. The same call may succeed later, and a program may
+   * repeat it after a pause, if it throws {@link ConnectionRefusedException}, {@link
+   * OperationTimeoutException} or {@link ResourceExhaustedException}.
    *
    * @param address the address of the listener; its query may set options
    * @param options the options; the address's query takes precedence, see {@link ConnectionOptions}

@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  * {@link Connection#state()} is {@link ConnectionState#OPEN}</td></tr>
  * <tr><td>{@link OperationTimeoutException}, {@link OperationInterruptedException}, {@link
  * MessageTooLongException}, {@link ResourceExhaustedException}, {@link
- * RemoteAccessException}</td><td>remains usable</td></tr>
+ * RemoteAccessException}</td><td>remains usable; except that a {@link ResourceExhaustedException}
+ * of an RDMA device has ended it, if {@link Connection#state()} is {@link
+ * ConnectionState#FAILED}</td></tr>
  * </table>
  *
  * <p>An error of the program's own code causes an exception of the JDK, the same in every method:

@@ -148,8 +148,10 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
-   * Stops listening and rejects or refuses waiting clients. Accepted connections remain open. The
-   * address is released when they are closed, at the latest. Closing twice does nothing.
+   * Stops listening and rejects or refuses waiting clients. Accepted connections remain open.
+   * Closing twice does nothing. Another listener can have the address when the accepted connections
+   * are closed as well; of {@code sm}, an endpoint such as {@code sm:///dev/shm/app/4567/1} not
+   * before.
    */
   @Override
   void close();

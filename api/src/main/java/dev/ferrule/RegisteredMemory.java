@@ -39,8 +39,8 @@ public interface RegisteredMemory extends AutoCloseable {
    * several threads close it concurrently, each call returns when the registration has ended. Flush
    * messages staged from the memory before.
    *
-   * @throws IllegalStateException if a message from the memory remains staged, on any connection,
-   *     for as long as that before the wait; the registration is then still open
+   * @throws IllegalStateException if a message from the memory is staged on any connection and not
+   *     flushed within that time; the registration is then still open
    */
   @Override
   void close();

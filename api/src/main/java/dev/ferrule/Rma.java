@@ -63,14 +63,15 @@ import java.time.Duration;
  * {@code mmap}, and changes words of memory that is not mapped. The wait uses the connection's
  * {@link WaitStrategy}. With a {@link Duration} it waits for that time at most, and then throws
  * {@link OperationTimeoutException}. {@code try…} does not wait, and returns 0 without any effect
- * if the operation cannot start at once; so does a Duration of zero or less, except that it throws
- * {@link OperationTimeoutException}. Both refuse an operation that is too long, see {@link
- * #tryWrite}.
+ * if the operation cannot start at once. A Duration of zero or less does not wait either, and
+ * throws {@link OperationTimeoutException} in that case. Both refuse an operation that is too long,
+ * see {@link #tryWrite}; up to 64 KiB each transport takes.
  *
  * <p><b>After a timeout or an interrupt</b> the operation has no id, and the local memory may be
- * reused at once: over RDMA the call first waits for the parts that have started. An atomic
- * operation has changed nothing. A write or read may have copied some bytes; of a write by {@code
- * mmap}, some may still reach the peer's memory until a later operation is complete.
+ * reused at once: over RDMA the call first waits for the parts that have started, which a dead link
+ * ends after the timeouts of the device. An atomic operation has changed nothing. A write or read
+ * may have copied some bytes; of a write by {@code mmap}, some may still reach the peer's memory
+ * until a later operation is complete.
  *
  * <p><b>Atomic operations</b> change one word of 8 bytes, in the machine's byte order. They are
  * atomic with respect to each other, whichever connections of one provider they use:
@@ -121,7 +122,9 @@ public interface Rma {
    * memory may be exposed over several connections, each with its own rights; each exposure is
    * registered with the device and closed separately.
    *
-   * @param memory a native segment that any thread may access; it must stay alive until then
+   * @param memory a native segment that any thread may access. It must stay alive until then: if
+   *     its arena is closed before, the peer writes to whatever the memory is reused for, which may
+   *     crash this JVM. So close the exposure, or the connection, before the arena
    * @param rights the accesses that the peer may make, at least one
    * @return the exposed memory, with its handle
    * @throws IllegalArgumentException if the segment is on the heap, is confined to one thread, or
@@ -137,13 +140,14 @@ public interface Rma {
   /**
    * Allocates memory and exposes it to the peer. Over shared memory, the memory is mapped into the
    * peer's process: the peer's accesses are plain copies in user space, and {@link
-   * RemoteMemory#view} provides direct access; the option {@code allocatable} limits its total
-   * size. Other transports treat it as any other memory.
+   * RemoteMemory#view} provides direct access; the option {@code allocatable} of this side limits
+   * its total size, by default to 64 MiB. Other transports treat it as any other memory.
    *
    * @param size the size in bytes, at least 1
    * @param rights the accesses that the peer may make, at least one
    * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after
-   *     closing it; {@link Connection} states what happens to it after the connection's close
+   *     closing it, so it copies what it needs before; {@link Connection} states what happens to
+   *     memory after a close
    * @throws IllegalArgumentException if the size is less than 1, or no right is given
    * @throws UnsupportedOperationException as for {@link #expose}
    * @throws ResourceExhaustedException if that much memory is not available, or cannot be exposed
@@ -427,9 +431,10 @@ public interface Rma {
   /**
    * Writes to the peer's memory and then sends a message. When the peer receives the message, it
    * sees the bytes of this write and of all earlier writes of this Rma. Waits for space for the
-   * message and, except over RDMA, until they are complete. Uses {@link Connection#sender()}, also
-   * its thread rule. There is no form with a timeout: a program that must not wait calls {@link
-   * #tryWrite}, {@link #isComplete} and then {@link Sender#trySend(MemorySegment)}.
+   * message and, except over RDMA, until these writes are complete. Uses {@link
+   * Connection#sender()}, also its thread rule. There is no form with a timeout: a program that
+   * must not wait calls {@link #tryWrite}, {@link #isComplete} and then {@link
+   * Sender#trySend(MemorySegment)}.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -461,9 +466,11 @@ public interface Rma {
   void fence();
 
   /**
-   * {@return whether an operation and all earlier ones are complete: the peer's memory contains the
-   * bytes written, or the local memory the bytes read or the previous value, and the local memory
-   * may be reused} Does not wait.
+   * {@return whether an operation and all earlier ones are complete: the bytes are written, or the
+   * local memory contains the bytes read or the previous value, and the local memory may be reused}
+   * Does not wait. The peer's program sees the bytes when it receives a message that is sent over
+   * this connection after that. Over RDMA a notification by any other way may overtake them: the
+   * peer's device has acknowledged the bytes, but may not have stored them yet.
    *
    * @param id an id that this Rma returned
    * @throws RemoteAccessException if an operation up to the id has failed, and this was not

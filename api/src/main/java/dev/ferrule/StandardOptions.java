@@ -53,9 +53,11 @@ public final class StandardOptions {
    * {@code peerTimeout}: after which time a peer that does not answer the transport's own probes is
    * considered lost; 0 disables the timeout. This is no idle or reply timeout: a peer whose program
    * is idle or busy is never lost. In {@code sm} the peer's JVM answers, so a process that is
-   * stopped, or in a garbage collection pause of that length, is lost; over RDMA its device does.
-   * The default depends on the provider: 10 s over RDMA, and 60 s in {@code sm}, which detects the
-   * death of a process without it.
+   * stopped, or in a garbage collection pause of that length, is lost; over RDMA its device does,
+   * and this side's device may give up earlier, by the options {@code ackTimeout} and {@code
+   * retries}: by default after half a second, whatever this option is. The default depends on the
+   * provider: 10 s over RDMA, and 60 s in {@code sm}, which detects the death of a process without
+   * it.
    */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(

@@ -42,7 +42,7 @@
  *     }
  *   } catch (EndOfStreamException | ConnectionClosedException e) {
  *     // the client has closed its connection
- *   } catch (PeerLostException | ProtocolException e) {
+ *   } catch (PeerLostException | ProtocolException | IndexOutOfBoundsException e) {
  *     System.err.println("a client failed: " + e.getMessage()); // the other clients are still served
  *   }
  * }

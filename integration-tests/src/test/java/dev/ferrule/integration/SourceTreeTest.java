@@ -40,7 +40,7 @@ class SourceTreeTest {
   private static final String VERBS_EXAMPLE =
       "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java";
   private static final int VERBS_EXAMPLE_LINES = 120;
-  private static final int API_LINES = 4_400;
+  private static final int API_LINES = 4_430;
 
   private static final Pattern IDIOM =
       Pattern.compile(

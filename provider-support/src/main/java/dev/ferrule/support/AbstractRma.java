@@ -228,8 +228,8 @@ public abstract class AbstractRma<L extends MemoryUse, R extends AbstractRemoteM
   protected final RemoteAccessException notExposed() {
     return new RemoteAccessException(
         uri(),
-        "the memory is not exposed: the handle belongs to another connection or was forged, or the"
-            + " peer has revoked the access",
+        "the memory is not exposed: the handle belongs to another connection, is of this side's own"
+            + " memory or was forged, or the peer has revoked the access",
         null);
   }
 

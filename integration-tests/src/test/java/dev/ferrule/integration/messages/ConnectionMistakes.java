@@ -284,8 +284,8 @@ final class ConnectionMistakes {
               pair.client().rma().attach(exposed.handle());
             },
             "RemoteAccessException: sm:///DIR/PID/ID#N: the memory is not exposed: the "
-                + "handle belongs to another connection or was forged, or the peer has revoked "
-                + "the access"),
+                + "handle belongs to another connection, is of this side's own memory or was "
+                + "forged, or the peer has revoked the access"),
         new Mistake(
             "an access to memory that was closed",
             scene -> {

@@ -25,7 +25,12 @@ final class HostChecks {
 
   /** Checks the JDK, and whether it permits native access. */
   static Finding java() {
-    String version = "Java " + Runtime.version() + " of " + System.getProperty("java.vendor");
+    String version =
+        "Java %s of %s in %s"
+            .formatted(
+                Runtime.version(),
+                System.getProperty("java.vendor"),
+                System.getProperty("java.home"));
     Module own = Posix.class.getModule();
     Stream<Module> calling =
         own.isNamed()
