@@ -5,26 +5,31 @@
  * missing" and "Simplex". RingReceives (countFor, done), RingChannel.received, RingSpace, RingMessages and RingSends, and
  * of dev.ferrule.rdma.queue: SendQueue.reserve, ControlMessages (sendReport, sendEnd, sayGoodbye) and Channel.afterPoll.
  *
- * Two sides. Each sends, or waits for room; its program receives and frees, or stops receiving at any time (STOPS);
- * CLOSERS of them close at any time, and ENDERS of them close their senders at any time. With GIVES_UP a program may find no room without waiting for it (tryClaim, or a timeout),
- * and may stop sending unless it waits, also when it is woken. Otherwise it never gives up, so that its next WANT always
- * carries what it owes.
+ * There are two sides. Each sends, or waits for room; its program receives and frees. With STOPS, a program may stop
+ * receiving at any time. CLOSERS sides close at any time, and ENDERS sides close their senders at any time. With GIVES_UP
+ * a program may find no room without waiting for it (tryClaim, or a timeout), and may stop sending when it does not wait,
+ * or when it is woken. Without GIVES_UP it never gives up, so its next WANT always carries the acknowledgment that it
+ * owes.
  *
- * Proved: a receive is posted for each message, acknowledgment, WANT, END and GOODBYE, so no device answers RNR. No message
- * follows an END, which is received unless a side closes. At rest all of them have been received, and a side waits for room only if the peer's program has messages to free, and everything freed
- * is acknowledged: also if both programs only send. A side that waits gets room if the peer's program frees (unblocked). If
- * both programs only send, they exchange a few WANTs, and then nothing (quiet).
+ * Proved: a receive is posted for each message, acknowledgment, WANT, END and GOODBYE, so no device answers RNR. No
+ * message follows an END, which is received unless a side closes. At rest all of them have been received, everything
+ * freed is acknowledged, and a side waits for room only if the peer's program has messages to free. This also holds if
+ * both programs only send. A side that waits gets room if the peer's program frees (unblocked). If both programs only
+ * send, they exchange a few WANTs, and then nothing (quiet).
  *
- * The exact number of receives: 2 windows (simplex: 1), a WANT, an END if there is one, a GOODBYE, and BATCH - 1 completed ones that wait to be posted with
- * others. All can be in use at a time, so with one fewer the device answers RNR. RingReceives.countFor has one more, which
- * would be needed if the content of a control message were used before its receive is reposted (USE_FIRST).
+ * The exact number of receives: 2 windows (simplex: 1), a WANT, an END if there is one, a GOODBYE, and BATCH - 1
+ * completed receives that wait to be reposted together. All can be in use at a time, so with one fewer the device answers
+ * RNR. RingReceives.countFor has one more, which would be needed if the content of a control message were used before its
+ * receive is reposted (USE_FIRST).
  *
- * Bounds: windows of 1 and 2, in simplex 3; batches of 1 to 3 instead of 16. Counters are differences, which are bounded.
- * Room may lack whenever anything is unacknowledged: bytes, or what other claims have reserved. The receiver does not know
- * that, the worst case. How often it acknowledges without a need is its choice, as with acknowledge=each.
- * One step: what is done under a lock; the poll of a completion with Channel.afterPoll, as a completion that is polled but
- * not handled is like one that is polled later; a free with its report. magicring.pml and magicring-frees.pml split them.
- * A message arrives when it is posted: the worst case, as later only more receives are posted.
+ * Bounds: windows of 1 and 2, in simplex 3; batches of 1 to 3 instead of 16. The model has differences of counters, which
+ * are bounded. Whenever anything is unacknowledged, there may be no room: for lack of bytes, or because other claims have
+ * reserved it. The receiver does not know that, which is the worst case. It may acknowledge more often than necessary, as
+ * with acknowledge=each.
+ * One step: all that is done under a lock; the poll of a completion with Channel.afterPoll, since a completion that is
+ * polled but not yet handled is equivalent to one that is polled later; a free with its report. magicring.pml and
+ * magicring-frees.pml split these steps. A message arrives when it is posted. That is the worst case, since later on only
+ * more receives are posted.
  * Left out: places and lengths (magicring.pml); the limit of 8 control messages in flight; a side of which no thread polls,
  * whose tick acknowledges what it has freed; disconnecting, which flushes the receives.
  *
@@ -48,10 +53,11 @@
  * refute safety SIMPLEX=1 CLOSERS=1 MORE=-1: assertion violated
  * refute safety WINDOW=1 ENDERS=1 CLOSERS=1 MORE=-1: assertion violated
  * refute safety WINDOW=1 CLOSERS=1 USE_FIRST=1: assertion violated
- * Acknowledgments that the window does not limit: one at the arrival of a message, too; or WANTs that nothing limits:
+ * Acknowledgments that the window does not limit: a further one at the arrival of each message; or an unlimited number of
+ * WANTs:
  * refute safety WINDOW=1 CLOSERS=1 ACK_ARRIVALS=1: assertion violated
  * refute safety WINDOW=1 WANT_AGAIN=1: assertion violated
- * The end is announced before the sender's last message, as before a flush; or left out while a report is due:
+ * The end is announced before the sender's last message, as before a flush; or is omitted while a report is due:
  * refute safety BATCH=1 ENDERS=1 END_FIRST=1: assertion violated
  * refute safety BATCH=1 ENDERS=2 REPORT_INSTEAD=1: assertion violated
  * A side that waits gets no acknowledgment: it sends no WANT; its WANT is ignored; or acknowledgments do not confirm it:
@@ -59,9 +65,10 @@
  * refute safety IGNORE_WANT=1: assertion violated
  * refute safety NO_CONFIRMATION=1: assertion violated
  * refute unblocked BATCH=1 IGNORE_WANT=1: acceptance cycle
- * A control message that acknowledges nothing forgets the peer's WANT; only a program that gives up shows it:
+ * A control message that acknowledges nothing discards the peer's WANT, which has an effect only if a program gives up:
  * refute safety BATCH=1 GIVES_UP=1 FORGET_WANT=1: assertion violated
- * WANTs without an acknowledgment since the last one, each of which confirms one of the other side, for ever:
+ * A WANT is sent without an acknowledgment since the last WANT; each one confirms a WANT of the other side, and so on
+ * forever:
  * refute quiet ONLY_SEND=1 WANT_AT_ONCE=1: acceptance cycle
  */
 #ifndef WINDOW

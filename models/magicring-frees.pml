@@ -1,20 +1,21 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When a receiver of magicring acknowledges: RingMessages.isAckDue, publishFrees and acknowledge, between the thread that
- * polls (Channel.afterPoll, which may be a sender's), the receiver's thread (RingChannel.freed, releaseHeldBackSpace) and
- * the lock of the send queue; docs/protocol-magicring.md, "Acknowledgments". Stores with setRelease may be delayed past later
- * loads of the same thread, until it passes a full fence, takes a lock or stores to a volatile field.
+ * When a receiver of magicring acknowledges: RingMessages.isAckDue, publishFrees and acknowledge, in the thread that
+ * polls (Channel.afterPoll, which may be a sender's), in the receiver's thread (RingChannel.freed, releaseHeldBackSpace)
+ * and under the lock of the send queue; docs/protocol-magicring.md, "Acknowledgments". Stores with setRelease may be
+ * delayed past later loads of the same thread, until it passes a full fence, takes a lock or stores to a volatile field.
  *
- * Proved: no acknowledgment is missed, without the tick of the event loop. Where every thread waits, or the program
- * holds a message that arrived after its last look, all that is freed is acknowledged if the receiver knows that the
- * sender lacks room for the longest message. And the numbers of an acknowledgment fit together.
+ * Proved: no due acknowledgment is missed, even without the tick of the event loop. When every thread waits, or the
+ * program holds a message that has arrived since it last looked for one, everything freed is acknowledged if the receiver
+ * knows that the sender lacks room for the longest message. The numbers in an acknowledgment are consistent.
  *
- * Bounds: window 2; numbers modulo 3. With WANTS=1, not among the checks as it has 6.7 million states, also for WANTs.
- * Merged: loads and stores of one word with what only that thread uses. acknowledgedMessages is not delayed: the
- * doorbell behind it is a barrier, and isAckDue is evaluated again under the lock.
- * Left out: bytes, and free in any order (magicring.pml); a receiver's thread that polls itself has a fence more, the
- * lock. A quarter of the window or of the ring, and acknowledge=each: they only acknowledge more.
+ * Bounds: window 2; numbers modulo 3. WANTS=1 adds WANTs; it is not among the checks, as it has 6.7 million states.
+ * Merged: the load or store of one word, with accesses to what only that thread uses. The store of acknowledgedMessages
+ * is not delayed: the doorbell behind it is a barrier, and isAckDue is evaluated again under the lock.
+ * Left out: bytes, and frees in any order (magicring.pml); a receiver's thread that polls itself, which has a further
+ * fence, the lock; acknowledgments by a quarter of the window or of the ring, and by acknowledge=each, which are
+ * additional ones.
  *
  * prove safety
  * refute safety NO_FENCE_IN_IS_ACK_DUE=1: invalid end state
@@ -182,7 +183,7 @@ end_peer:
   :: minus(sent, acked) < WINDOW -> atomic { completions!MESSAGE; sent = (sent + 1) % NUMBERS }
   :: minus(sent, acked) >= STARVING -> end_longest: take() /* the longest message has to wait */
 #ifdef WANTS
-  :: sent != acked -> /* what the program has claimed has to be sent after the next message, for which room lacks */
+  :: sent != acked -> /* the program's claims must be sent after the next message, for which there is no room */
 end_claims:
     do
     :: atomic { wantsSent == wantsConfirmed && ackedSinceWant ->
@@ -200,7 +201,7 @@ end_claims:
 
 #define isMissing (freedMessages != acknowledgedMessages \
   && (wanted || minus(messagesArrived, acknowledgedMessages) >= STARVING))
-/* Wherever an acknowledgment is due, it is sent. */
+/* Each due acknowledgment is sent. */
 active proctype Check() {
 end_check:
   do

@@ -14,9 +14,9 @@
  * bytes. Positions count modulo POSITIONS, messages modulo NUMBERS and WANTs modulo 2, so all of them overflow.
  *
  * Merged steps: those of the receiver, which magicring-frees.pml splits; without SPLIT also those of the sender's two
- * threads. A WRITE or SEND has arrived when it is posted; a queue pair keeps their order, and polls may be late.
+ * threads. A WRITE or SEND arrives when it is posted: a queue pair keeps their order, and polls may be late.
  * Left out: the other direction, the posted receives (RNR) and GOODBYE (magicring-duplex.pml); the limit of 8 control
- * messages in flight, beyond which the tick sends what is owed; several senders that wait; how a thread sleeps
+ * messages in flight, beyond which the tick sends the owed acknowledgment; several senders that wait; how a thread sleeps
  * (ReceiveQueue.arm).
  *
  * prove safety
@@ -44,7 +44,7 @@
 #define LONGEST 3
 #endif
 #ifndef POSITIONS
-#define POSITIONS (2 * SIZE) /* more than SIZE, so that a full ring is no empty one */
+#define POSITIONS (2 * SIZE) /* more than SIZE, so that a full ring differs from an empty one */
 #endif
 
 #if WINDOW == 2
@@ -121,7 +121,7 @@ typedef RingMessages {
 }
 RingSpace space;
 RingMessages messages;
-byte ring[SIZE]; /* in each unit the message whose bytes it has, as its slot plus 1; 0 when that is freed */
+byte ring[SIZE]; /* for each unit, the slot of the message whose bytes it contains, plus 1; 0 after the message is freed */
 byte lengths[SLOTS];
 bit lock;          /* of the send queue at the sender */
 bit waiting, woken; /* a claim waits; onProgress was called since it last looked */
@@ -220,7 +220,7 @@ active proctype Sending() {
         lock = 0;
         if
         :: room -> claims[claim] = length; break
-        :: lacks -> assert(claims[1 - claim] > 0); break /* HELD: an exception, as this program has claimed it all */
+        :: lacks -> assert(claims[1 - claim] > 0); break /* HELD: an exception, as this program has claimed all of it */
         :: else -> sendWant()
         fi
       }
@@ -279,7 +279,7 @@ inline sendReport() {
   if
   :: messages.freedMessages != messages.acknowledgedMessages ->
     if
-    :: !isSenderStarving() /* not due by that, but perhaps by a quarter, by acknowledge=each, or by the tick */
+    :: !isSenderStarving() /* not due for that reason, but perhaps by a quarter, by acknowledge=each, or by the tick */
     :: messages.wanted = 0;
       messages.acknowledgedBytes = messages.ends[minus(messages.freedMessages, 1, NUMBERS) % SLOTS];
       do
@@ -315,7 +315,7 @@ inline arrived() {
 /* RingMessages.free */
 inline free() {
   do
-  :: unit < lengths[slot] -> /* what the program has read is the message, to its end */
+  :: unit < lengths[slot] -> /* all bytes that the program has read are of this message */
     assert(ring[(messages.offsets[slot] + unit) % SIZE] == slot + 1);
     ring[(messages.offsets[slot] + unit) % SIZE] = 0;
     unit++
@@ -342,7 +342,7 @@ inline free() {
 }
 
 #define isHeld(number) (number < SLOTS && messages.states[(number) % SLOTS] == HELD)
-/* The receiver polls, takes and frees in any order. While it has messages, it goes on, and in the end frees all. */
+/* The receiver polls, takes and frees in any order. It continues while it has messages, and frees all of them in the end. */
 active proctype Receiving() {
   byte slot, length, unit;
 end_receiving:

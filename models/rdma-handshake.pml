@@ -7,19 +7,20 @@
  * AcceptedClient (isConfirmedOrFailed, isSilent, onEvent, awaitSign, giveUp, close), ConnectionEvents.onCmEvent,
  * ConnectionCloser.abandon and close, ReceiveGroup.retain and release.
  *
- * Proved: where all is quiet, a client and the server agree on whether they are connected; resources and the place in the
- * receive group of each client are released exactly once; a client is rejected only if
- * the listener has rejected it; at most MAX_CONFIRMING + THREADS - 1 clients have a place without having confirmed.
+ * Proved: at rest, a client and the server agree on whether they are connected; the resources of each client, and its
+ * place in the receive group, are released exactly once; a client is rejected only if the listener has rejected it; at
+ * most MAX_CONFIRMING + THREADS - 1 clients have a place without having confirmed.
  * Bounds: one client, whose confirmation or notice of the end is lost once, and a listener that may close; or two clients,
  * two accepting threads, and no losses. One place (MAX_CONFIRMING); each client makes one request.
  *
- * One step: what is done under a lock; a call of the connection manager with the event that it causes; what closing does
- * with the connection's resources.
+ * One step: all that is done under a lock; a call of the connection manager with the event that it causes; all that
+ * closing does with the connection's resources.
  *
- * The connection manager's events of an id arrive in order; it repeats what the network loses, so that a loss here is one
- * of all repetitions: the server then sees UNREACHABLE, a client only its probes. Time is abstract: a timeout may be over
- * at any moment. Left out: resolution of addresses, hellos and versions, backlog, lack of resources other than a client's
- * end, device removal, what closing does with messages (another model), and Mailbox.last, which only delays a timeout.
+ * The connection manager's events of an id arrive in order; it retransmits what the network loses, so a loss in the model
+ * is the loss of all retransmissions. The server then receives UNREACHABLE; a client detects the loss only by its probes.
+ * Time is abstract: a timeout may expire at any moment. Left out: resolution of addresses, hellos and versions, backlog,
+ * a lack of resources, device removal, what closing does with messages (another model), and Mailbox.last, which only
+ * delays a timeout.
  *
  * prove safety
  * prove safety CLIENTS=2 THREADS=2 LISTENER_CLOSES=0 CM_LOSSES=0
@@ -54,7 +55,7 @@
 
 mtype = { CONNECT_REQUEST, ESTABLISHED, DISCONNECTED, REJECTED, UNREACHABLE };
 mtype:request = { NONE, WAITING, ANSWERED, CANCELLED };
-mtype:cm = { IDLE, REQ_RCVD, REP_SENT, CONNECTED, DESTROYED }; /* an id at the server, as the kernel knows it */
+mtype:cm = { IDLE, REQ_RCVD, REP_SENT, CONNECTED, DESTROYED }; /* the kernel's state of an id at the server */
 
 chan toServer[2] = [3] of { mtype };
 chan toClient[2] = [3] of { mtype };
@@ -68,7 +69,7 @@ byte answering;                    /* clients that threads accept, and have not 
 byte accepting;
 bit closed;
 bit made[2];                       /* RdmaConnectionRequest.made: messages may arrive from here on */
-mtype mailbox[2];                  /* the first event in it; whether DISCONNECTED is behind that */
+mtype mailbox[2];                  /* the first event in it; whether DISCONNECTED follows it */
 bit secondEvent[2];
 bit handedOver[2];                 /* Mailbox.successor */
 bit received[2], sent[2];          /* hasReceived, after a poll; messages of the client */

@@ -7,27 +7,30 @@
  *
  * Two sides with a receive queue each. Their programs send whenever they have credit, receive, and free in any order.
  *
- * Proved: a receive is posted for every message that is sent, so no device answers RNR. No message is taken for a protocol
- * violation. Whenever all messages have been polled, a side that owes credits can report them, or its peer can send the
- * report that enables it; so both sides cannot wait for ever, however many messages their programs hold or have claimed.
- * If the programs receive and free, messages are received for ever (received). If they free no more, the exchange of
- * reports ends (quiet). With goodbyes of both sides at any time, a receive is posted for each of them, too.
- * With ENDS each side closes its senders at any time: the END is a GRANT of another type, which can be sent in the same sense.
+ * Proved: a receive is posted for every message that is sent, so no device answers RNR. No message is taken for a
+ * protocol violation. Whenever all messages have been polled, a side that owes credits can report them, or its peer can
+ * send the report that enables it; so both sides cannot wait forever, however many messages their programs hold or have
+ * claimed. If the programs receive and free, messages are received forever (received). If they stop freeing, the exchange
+ * of reports ends (quiet). With goodbyes of both sides at any time, a receive is posted for each of them, too. With ENDS
+ * each side closes its senders at any time. The END is a GRANT of another type; it can be sent under the same conditions
+ * as a report.
  * Bounds: windows of 1 to 4, equal ones up to 3; goodbyes, and endless runs of two senders, with windows up to 2.
  * 4 with 4 was explored once (5,498,783 states).
  *
  * The counters of the code only increase. The model has their differences, which are bounded. A message carries the
- * increases of both counts since the last one: the same, as the queue pair neither loses nor reorders messages.
+ * increases of both counts since the last one. That is equivalent, as the queue pair neither loses nor reorders messages.
  *
  * What is one step here, and why that is enough:
  *  - A message reaches the peer's device when it is posted. That is the worst case: later, only more receives are posted.
- *  - Claim and abort. Both change only `reserved`; the numbers are those of the post (Window.immediate). A program that has
- *    claimed all its credit is one that does not send, so the check for stuck sides does not require a side without credit.
- *  - Everything under the lock of the send queue, with the counters that others write: these only increase, so a later
- *    check is as good. The process reporter stands for each thread that reports: where isGrantDue is true, isGrantOwed of
- *    the periodic check is, too. That a report is due in time, not only four times a second, is proved by sendrecv-grant.
- *  - free and repost. A receive that is posted later is the worst case; a freed buffer that is not reposted is one that is
- *    still held, until the periodic check.
+ *  - Claim and abort are no steps. Both change only `reserved`, and a message carries the numbers of its post
+ *    (Window.immediate). A program that has claimed all its credit behaves like one that does not send, so the check for
+ *    stuck sides does not require a side without credit.
+ *  - Everything under the lock of the send queue is one step, with the counters that others write: these only increase,
+ *    so a later check is equivalent. The process reporter stands for each thread that reports: where isGrantDue is true,
+ *    isGrantOwed of the periodic check is, too. That a report is due in time, not only four times a second, is proved by
+ *    sendrecv-grant.
+ *  - free and repost are one step. A receive that is posted later is the worst case. Until the periodic check, a freed
+ *    buffer that is not reposted is equivalent to a held one.
  * Left out: the window of a shared receive queue, which sendrecv-shared has; 2^16 and 2^8 as bounds of the counts
  * (WindowTest); credits=off and the plain mode, which permit RNR; slots of the send queue for control messages, which are
  * waited for and retried by the periodic check; failures of posting, which end the connection.
@@ -46,13 +49,14 @@
  * Too few receives for control messages: none; or three, so that a goodbye after three unreported reports finds none:
  * refute safety WINDOW=1 CONTROL_RECEIVES=0: assertion violated
  * refute safety WINDOW=2 CONTROL_RECEIVES=3 CLOSE: assertion violated
- * Credits are granted, or a control message is reported, before its receive is posted:
+ * Credits are granted, or a control message is reported, before the receive is posted:
  * refute safety WINDOW=2 GRANT_FIRST CLOSE: assertion violated
  * refute safety WINDOW=2 REPORT_FIRST CLOSE: assertion violated
- * A report takes a credit, as a message does: both sides use their last credit for messages, and none can report more:
+ * A report takes a credit, as a message does: both sides use their last credit for messages, and neither can report
+ * further ones:
  * refute safety WINDOW=1 TAKES_CREDIT: assertion violated
  * refute received WINDOW=1 TAKES_CREDIT: acceptance cycle
- * The numbers are those of the claim, and lost when it is aborted: the peer waits for them for ever:
+ * A message carries the numbers of its claim. They are lost if the claim is aborted, and the peer waits for them forever:
  * refute safety WINDOW=1 AT_CLAIM: assertion violated
  * A single credit is too little for a report:
  * refute safety WINDOW=1 LEAST=2: assertion violated
@@ -63,7 +67,7 @@
  * refute safety WINDOW=2 NO_ANSWER: assertion violated
  * A third unreported report without such a reason is followed by a fourth with it, and no receive is left for a goodbye:
  * refute safety WINDOW=2 CONTROLS_AT_ONCE=3 CONTROLS_DUE=2: assertion violated
- * A report for each control message: the sides answer each other for ever:
+ * A report for each control message: the sides answer each other forever:
  * refute quiet WINDOW=1 CONTROLS_DUE=1: acceptance cycle
  */
 #ifndef WINDOW
@@ -228,7 +232,7 @@ proctype ender(bit s) {
 }
 #endif
 
-/* Everything is polled, and peer owes credits, or an END, that no report can announce: not its own, and none of me enables that. */
+/* All is polled, and peer owes credits or an END, but cannot send a report, and no report of me would enable it to. */
 #define stuck(me, peer) ((peer.owed > 0 || peer.endPending) && !canReport(peer) && !canReport(me))
 
 active proctype deadlock() {

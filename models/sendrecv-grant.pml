@@ -6,29 +6,32 @@
  * repostForBlockedPeer, repost), and of dev.ferrule.rdma: ControlMessages.sendReport, ReceiveQueue.poll,
  * Channel.afterPoll, RdmaReceiver.isHere.
  *
- * One side grants. Its threads: that of the receiver, which receives, frees, polls and reposts; one that waits for credit
- * and polls meanwhile; one whose messages grant, too. Its program holds any messages for any time, and may stop calling; or
- * it frees all of them, and receives (FREES_ALL). The peer sends whenever it has credit.
+ * One side grants. It has three threads: that of the receiver, which receives, frees, polls and reposts; one that waits
+ * for credit and polls meanwhile; and one that sends messages, which grant as well. Its program holds any messages for
+ * any time, and may stop calling. With FREES_ALL, it frees all of them and continues to receive. The peer sends whenever
+ * it has credit.
  *
- * Memory: a store by setRelease is visible to other threads at any time up to the next fence or lock of its thread, which
- * sees it at once (`own`). grantedToPeer is not delayed: the doorbell behind its store is a barrier.
+ * Memory: a store by setRelease becomes visible to other threads at any time up to the next fence or lock of its thread.
+ * The thread itself sees it at once (`own`). grantedToPeer is not delayed: the doorbell behind its store is a barrier.
  *
- * Proved: at rest, everything posted is granted if the peer has no credit; and nothing freed waits to be posted then, unless
- * a message has arrived since the program last freed one, or last received and found none. If the program frees all and
- * receives, all messages are received. The limit of control messages keeps no grant back from a peer without credit: with
- * its last message it has reported all that it had taken.
+ * Proved: at rest, everything posted is granted if the peer has no credit; and nothing freed waits to be posted then,
+ * unless a message has arrived since the program last freed one, or last received and found none. If the program frees
+ * all and receives, all messages are received. The limit of unreported control messages delays no grant to a peer without
+ * credit: with its last message, the peer has reported all control messages that it had taken.
  *
- * With ENDS, the side that grants also closes its senders at any time: the END is sent, at rest, by a grant of another type.
+ * With ENDS, the side that grants also closes its senders at any time. At rest the END, a grant of another type, has been
+ * sent.
  *
- * The tick is needed in two cases, which are left out. After the peer's last message has arrived, the program neither frees
- * nor receives: what it freed before is less than a batch, or no thread has polled that message. Or the peer has claimed
- * credit without using it, so that this side does not know that it has none, and may have to poll for its reports.
+ * The tick is needed in two cases, which are left out. In the first, the program neither frees nor receives after the
+ * peer's last message has arrived, and the buffers freed before are less than a batch, or no thread has polled that
+ * message. In the second, the peer has claimed credit without using it: this side does not know that the peer has none,
+ * and may have to poll for its reports.
  *
  * Bounds: windows of 1 to 4, 2 messages more than the window, or 6; batches of 1 to 3 (in the code a quarter of the window,
  * up to 16); 1 or 2 other messages of this side, with windows up to 3. So no counter overflows.
- * One step: a poll of one completion; the SEND; what the peer does. The peer takes what is sent to it at once, as it acts on
- * that at any time later. Left out: the limit of 8 control messages in flight; sleep and wake-up of the receiver's thread;
- * the shared receive queue, whose thread also calls Window.reposted (sendrecv-shared).
+ * One step: a poll of one completion; the SEND; what the peer does. The peer takes what is sent to it at once, and acts
+ * on it at any time later. Left out: the limit of 8 control messages in flight; sleep and wake-up of the receiver's
+ * thread; the shared receive queue, whose thread also calls Window.reposted (sendrecv-shared).
  *
  * prove safety WINDOW=1 ANSWERS=2 MESSAGES=6
  * prove safety WINDOW=2 ANSWERS=1 BATCH=2
@@ -41,17 +44,17 @@
  * prove safety WINDOW=1 ENDS=1 ANSWERS=1
  * prove safety WINDOW=2 ENDS=1 BATCH=2
  * prove safety WINDOW=3 ENDS=1
- * An END that waits for the peer's confirmation is not looked for after a poll:
+ * After a poll, there is no check for an END that waits for the peer's confirmation:
  * refute safety WINDOW=2 ENDS=1 END_AT_ONCE_ONLY=1: assertion violated
  * The thread that reposts, or the one that polls, does not see what the other has just stored:
  * refute safety WINDOW=3 NO_FENCE_IN_REPOSTED=1: assertion violated
  * refute safety WINDOW=3 NO_FENCE_IN_IS_GRANT_DUE=1: assertion violated
- * A grant is due by half of the receives only; or not looked for after a poll; or after reposting:
+ * A grant is due by half of the receives only; or there is no check for it after a poll; or none after reposting:
  * refute safety WINDOW=3 NO_STARVING=1: assertion violated
  * refute safety WINDOW=3 NO_REPORT_AFTER_POLL=1: assertion violated
  * refute safety WINDOW=1 NO_REPORT_AFTER_REPOST=1: assertion violated
- * Freed buffers wait for a batch, though the peer has no credit: always, with a batch larger than the window; or until the
- * next free, though the receiver finds no message:
+ * Freed buffers wait for a batch although the peer has no credit: always, with a batch larger than the window; or until
+ * the next free, although the receiver finds no message:
  * refute safety WINDOW=1 BATCH=2 NO_STARVING_AT_FREE=1: assertion violated
  * refute safety WINDOW=2 BATCH=2 NO_RELIEF=1: assertion violated
  * refute safety WINDOW=1 BATCH=2 FREES_ALL=1 NO_STARVING_AT_FREE=1 NO_RELIEF=1: assertion violated
@@ -142,7 +145,7 @@ inline isGrantDue() {
 }
 
 #define mayGrant (unreported < 2 || (unreported == 2 && toReport > 0))
-/* Window.immediate, and the SEND, which the peer takes at once: what it sends then, it sends at any time */
+/* Window.immediate, and the SEND, which the peer takes at once. It reacts at any time later. */
 inline post() {
   credit = credit + seenReposted - grantedToPeer;
   grantedToPeer = seenReposted;
@@ -269,7 +272,7 @@ end_waiting:
     fi;
 next: skip
 #ifndef FREES_ALL
-  :: break /* it holds what it has, and does something else */
+  :: break /* it holds its messages, and makes no further call */
 #endif
   od
 }

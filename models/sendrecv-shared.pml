@@ -6,21 +6,23 @@
  * reposted, close, giveBack), BufferRing, and Window.
  *
  * Two connections, whose peers send whenever they have credit, and one thread that reposts the buffers of both. Other
- * connections are admitted at any time, as long as buffers are available, and their programs hold messages for ever.
+ * connections are admitted at any time, as long as buffers are available, and their programs hold messages forever.
  *
- * Proved: a receive is posted for every message that is sent, while shares grow and shrink, and when a connection closes
- * whose program holds messages, and its share is used by others. Credits of all connections never exceed the buffers. The
- * reposting thread does not sleep while buffers are freed. If both programs free, both connections receive for ever; and
- * one does if the other program frees nothing (received).
- * Bounds: shares of 1 to 3, with 1 buffer for control messages each, as these peers only answer reports: the numbers of
- * messages are what is examined, and sendrecv-credits has the control messages. More of them would hide a missing receive.
+ * Proved: a receive is posted for every message that is sent, also while shares grow and shrink, and when a connection
+ * closes whose program holds messages, so that others use its share. Credits of all connections never exceed the buffers.
+ * The reposting thread does not sleep while buffers are freed. If both programs free, both connections receive forever;
+ * if one program frees nothing, the other connection does (received).
+ * Bounds: shares of 1 to 3, with 1 buffer for control messages each, as these peers only answer reports. This model
+ * examines the numbers of messages; sendrecv-credits covers the control messages. More buffers for them would hide a
+ * missing receive.
  *
- * As in sendrecv-credits, counters are differences, a message reaches the device when it is posted, a report is sent at any
- * time, and the sections under a lock are one step. So is takeFreed: a buffer added during it is added after it. The
- * fence between adding a buffer and reading asleep (wake), and the one of sleep, are the order of the steps.
+ * As in sendrecv-credits, counters are differences, a message reaches the device when it is posted, a report is sent at
+ * any time, and the sections under a lock are one step. takeFreed is one step, too: a buffer that is added meanwhile is
+ * added after it. The order of the steps represents the fence between adding a buffer and reading asleep (wake), and the
+ * fence of sleep.
  * Left out: the fractions of the buffers (16, 4, 8) that limit shares, replaced by small numbers; a failing thread
- * (reportFault) and failing posts; buffers that a device completes late or never when a queue pair is destroyed, the
- * limitation that the document states.
+ * (reportFault) and failing posts; buffers that a device completes late or never when a queue pair is destroyed, which
+ * the document states as a limitation.
  *
  * prove safety
  * prove safety CLOSE SPARE=0
@@ -33,7 +35,8 @@
  * refute safety GRANT_FIRST: assertion violated
  * A share is released when its connection closes, and not when its last buffer is reposted:
  * refute safety CLOSE EARLY SPARE=0: assertion violated
- * The thread parks without another look at the queues; or wake reads asleep before the buffer is visible: it is not woken:
+ * The thread parks without another check of the queues; or wake reads asleep before the buffer is visible. The thread is
+ * not woken:
  * refute safety NO_CHECK: assertion violated
  * refute safety NO_FENCE: assertion violated
  * A share shrinks below its first size, to nothing, so its peer never gets credit again:
@@ -250,7 +253,7 @@ end_parked:
   od
 }
 
-/* Other connections get what is available, for messages that their programs hold for ever: the worst case. */
+/* Other connections get what is available, for messages that their programs hold forever: the worst case. */
 proctype admit() {
 end_admit:
   do

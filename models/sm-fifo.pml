@@ -9,10 +9,10 @@
  * Memory is sequentially consistent here: sm-sleep.pml models the fences between flag and records, which are the same.
  *
  * Proved: each published message is received, and then the end of the connection is reported; an interrupt and the peer's
- * close end the wait; one WAKEUP at most is written for each sleep while the FIFO has room; when nothing happens any more,
- * the flag is set if and only if the receiver sleeps. For 2 messages, a FIFO of 2 headers, reads of 2, and a header of
- * another connection; with an interrupt for 2 messages, with a close for 1 and 2 such headers. A wake-up is not lost in a
- * FIFO with room for less than a read either; the peer's CLOSED may be, which a keepalive finds later, if there are any.
+ * close end the wait; at most one WAKEUP is written for each sleep while the FIFO has room; at rest, the flag is set if
+ * and only if the receiver sleeps. The bounds are 2 messages, a FIFO of 2 headers, reads of 2, and a header of another
+ * connection; with an interrupt 2 messages; with a close 1 message and 2 such headers. A FIFO with room for less than one
+ * read loses no wake-up either. It may lose the peer's CLOSED, which a keepalive detects later if keepalives are on.
  * One step: a write to the FIFO, a read of up to BATCH headers from it, publishing a message, an exchange of the flag or of
  * the pending headers.
  * Left out: several senders (sm-sleep.pml); keepalives, any of which would also wake the receiver; fragments; the peer's
@@ -256,7 +256,7 @@ end_park: atomic { if :: permit -> permit = false :: interrupted fi }
 active proctype Interrupter() { interrupted = true }
 #endif
 
-/* Nothing happens any more. */
+/* At rest. */
 active proctype End() {
   timeout;
   assert(receiveEnded == (SENDER_CLOSED || interrupted));

@@ -1,30 +1,32 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The handshake of sm (docs/protocol-sm.md, "The handshake", "Death and close"): a client and a listener, which may each die at any
- * step, and restart at the same address. Classes: SmConnector, ClientHandshake, SmConnection.close (Client); Datagrams,
- * ClientHandshake.receive, Links (ClientLoop); SmListener, SmConnectionRequest.make and reject, ServerHandshake.take, offer
- * and refuse (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick and ended (ServerLoop).
+ * The handshake of sm (docs/protocol-sm.md, "The handshake", "Death and close"): a client and a listener, each of which
+ * may die at any step, and restart at the same address. Classes: SmConnector, ClientHandshake, SmConnection.close
+ * (Client); Datagrams, ClientHandshake.receive, Links (ClientLoop); SmListener, SmConnectionRequest.make and reject,
+ * ServerHandshake.take, offer and refuse (ServerProgram); Acceptor.receive, ServerHandshake.acknowledged, cancel, tick
+ * and ended (ServerLoop).
  *
- * Proved: a client confirms memory of its own generation only; a server takes for confirmed only what that client has
- * confirmed or used; a client is rejected, and an attempt cancelled, only by an answer or client of that attempt; where no
- * process can take a step, each side is connected to exactly the memory to which the other one is, and none is pending
+ * Proved: a client confirms memory of its own generation only; a server considers confirmed only memory that this client
+ * has confirmed or used; a client is rejected, and an attempt cancelled, only by an answer or client of that attempt;
+ * where no process can take a step, both sides are connected to each other's memory or neither is, and nothing is pending
  * ("agree"). A client whose server has died ends, without a timeout (ends). If datagrams are lost finitely often, and no
- * timeout is over, the client is answered (answered).
+ * timeout expires, the client is answered (answered).
  *
  * Bounds: two attempts, two handshakes at the server, queues of one datagram (a full one loses more), FAULTS that lose,
- * delay or duplicate a datagram, one death and restart of either. A timeout may be over at any moment. REPEATS bounds the
+ * delay or duplicate a datagram, one death and restart of either. A timeout may expire at any moment. REPEATS bounds the
  * repetitions of each side where NO_TIMEOUT is not set.
  *
- * Left out: invalid memory and files, versions, REFUSE and NO_ROOM (as REJECT), limits of Offers and the backlog, closing a
- * listener, lack of resources (tests), messages (other models), an orderly end of an endpoint (as a death without attempts).
- * Steps of one monitor are one step. ServerHandshake.fail and Acceptor.forget are one: the endpoint's thread alone looks at
- * the map in between.
+ * Left out: invalid memory and files, versions, REFUSE and NO_ROOM (as REJECT), limits of Offers and the backlog, closing
+ * a listener, lack of resources (tests), messages (other models), an orderly end of an endpoint (as a death without
+ * attempts). All that is done under one monitor is one step. ServerHandshake.fail and Acceptor.forget are one step, since
+ * only the endpoint's thread reads the map between them.
  *
- * FIFO_LATE: a client that opens the server's FIFO only after ACCEPT is left with memory of a dead server, if the server
- * restarts in between, until its peerTimeout. NO_READER_CHECK: one that does not check then whether the FIFO has a reader
- * takes the memory of the new server beside the FIFO of the dead one, and cannot notify that server of its end. REUSE,
- * numbers that are reused at once: REJECT of an earlier attempt reaches the next one, and CANCEL too if it is late.
+ * FIFO_LATE: a client that opens the server's FIFO only after ACCEPT keeps memory of a dead server until its peerTimeout,
+ * if the server restarts in between. NO_READER_CHECK: a client that does not check, after ACCEPT, whether the FIFO has a
+ * reader combines the memory of the new server with the FIFO of the dead one, and cannot notify the new server of its
+ * end. REUSE: numbers are reused at once, so REJECT of an earlier attempt reaches the next one, and so does a late
+ * CANCEL.
  *
  * prove safety ATTEMPTS=1 FAULTS=1 REPEATS=0
  * prove safety ATTEMPTS=2 CLIENT_DEATHS=1 REPEATS=0

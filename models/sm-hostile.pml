@@ -1,17 +1,19 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A receiver of sm beside a hostile sender, who may store any value in any shared word at any time: docs/protocol-sm.md, "Validation".
- * Names are those of RecordReader (next, nextInline, nextInLines, isInline, pollInline, clear), RecordChecks (checkPadding,
- * checkLines), RingConsumer (hold, acknowledge), HeldRecord (isValid), ReceivedRings (poll, find) and ReleaseEntry. As the
- * sender may store before each load, each load of a shared word yields any value, whatever an earlier one has yielded.
+ * A receiver of sm with a hostile sender, which may store any value in any shared word at any time: docs/protocol-sm.md,
+ * "Validation". Names are those of RecordReader (next, nextInline, nextInLines, isInline, pollInline, clear),
+ * RecordChecks (checkPadding, checkLines), RingConsumer (hold, acknowledge), HeldRecord (isValid), ReceivedRings (poll,
+ * find) and ReleaseEntry. As the sender may store before each load, each load of a shared word yields any value, whatever
+ * an earlier one has yielded.
  *
  * Proved: each access to a header, to a payload, and each clearing is within the records or the payload lines, and a header is
  * aligned; HELD is a record that the sender's check accepts; a padded lap ends (next reads at most R / HEADER + 1 headers); in
  * every run each poll and each receive returns (returns), with messages, without, or with a CorruptRingException, after which
  * the ring is not used.
  *
- * One step: the loads of one header. There is no other process: what the sender does is what the loads yield.
+ * One step: the loads of one header. There is no other process: the values that the loads yield represent what the sender
+ * does.
  *
  * Bounds: a ring of R = 16 units with headers of HEADER = 2 units, so that lengths and sizes need not be aligned; LINES payload
  * lines of 2 units. Numbers of messages are unbounded: positions are counted from the last poll, modulo R.
@@ -20,8 +22,8 @@
  * (no check adds to a value that is not bounded yet), and a length of lines also the negative ones (here: BAD). Memory that
  * the sender maps is never unmapped or truncated (a sealed file). SENDER_LANES is one comparison (ReceivedRings.add).
  *
- * ReceivedRings.poll passes the message that next has found to the handler. If it read the header again, in pollInline, a sender
- * that stores padding there in between, each time, could keep it in its loop (READ_AGAIN).
+ * ReceivedRings.poll passes the message that next has found to the handler. If it read the header again in pollInline, a
+ * sender that stores padding there each time in between could keep it in its loop (READ_AGAIN).
  *
  * prove safety
  * prove returns

@@ -6,21 +6,23 @@
  * (opening, closedLast), RingProducer (markUsed, markEnded, markClosed), SmConnection (close, onPeerClosed), ReceivedRings (find,
  * count, add, isEnded, mayHaveNext, known, rings, turn) and SmReceiver (isReady).
  *
- * Proved: a lane has one owner at a time, which continues where the previous one ended; the messages of each sender arrive in
- * order; the receiver reports the end of the connection only when it has received every message whose send returned before
- * the close; it reports it (reported), and sleeps while nothing has changed only. With HALF nothing closes the connection:
- * the last sender that is closed ends the messages, and the receiver reports that when it has received all, of any sender that
- * was opened before; none is opened later.
+ * Proved: a lane has one owner at a time, which continues where the previous one ended; the messages of each sender
+ * arrive in order; the receiver reports the end of the connection only when it has received every message whose send
+ * returned before the close; it does report the end (reported), and sleeps only while nothing has changed. With HALF the
+ * connection stays open: closing the last sender ends the messages. The receiver reports that when it has received all
+ * messages of all senders that were opened before; none is opened later.
  *
- * Bounds: 2 threads, each of which opens a sender, sends 2 messages (1 in what is refuted) and closes it, in 2 lanes; one message
- * in the first ring. One allocation of a lane may fail. 3 threads with a message each were explored once (7.1 million states).
+ * Bounds: 2 threads, each of which opens a sender, sends 2 messages (1 in most checks that refute) and closes it, in 2
+ * lanes; one message in the first ring. One allocation of a lane may fail. 3 threads with a message each were explored
+ * once (7.1 million states).
  *
- * One step: the loads of mayHaveNext, which is evaluated again whenever one of them changes; a step without a shared word with
- * the one before it.
+ * One step: the loads of mayHaveNext, which is evaluated again whenever one of them changes; a step without a shared
+ * word, together with the one before it.
  *
- * Left out: what is inside a ring (sm-ring): a publish is one store at the next place of a ring with enough room; sleeping and
- * waking (sm-sleep): the receiver waits for mayHaveNext or the end; a send that overlaps with the close, whose message may be
- * lost. The stores are releases or atomic, the loads acquire or volatile, so each process takes its steps in order.
+ * Left out: the contents of a ring (sm-ring): a publish is one store at the next place of a ring with enough room;
+ * sleeping and waking (sm-sleep): the receiver waits for mayHaveNext or the end; a send that overlaps with the close,
+ * whose message may be lost. The stores are releases or atomic, the loads acquire or volatile, so each process takes its
+ * steps in order.
  *
  * prove safety MESSAGES=2
  * prove reported
@@ -32,14 +34,15 @@
  * refute safety NO_SECOND_CHECK=1: assertion violated
  * refute safety OLD_LANES=1: assertion violated
  * refute safety NOT_MARKED=1: assertion violated
- * The end of the messages before the last one; at the close of the first sender; or a sender is opened after it:
+ * The messages end before the last one, or at the close of the first sender; or a sender is opened after the end:
  * refute safety HALF=1 END_FIRST=1: assertion violated
  * refute safety HALF=1 END_OF_FIRST=1: assertion violated
  * refute safety HALF=1 OPEN_AFTER_END=1: assertion violated
  * refute safety HALF=1 NO_SECOND_CHECK=1: assertion violated
  * refute safety HALF=1 OLD_LANES=1: assertion violated
  * refute reported HALF=1 NO_WAKE=1: acceptance cycle
- * The end does not wake the receiver; or a sender keeps its lane, so that the next one waits for ever, and the close for it:
+ * The end does not wake the receiver; or a sender keeps its lane, so that the next one waits forever, and the close waits
+ * for that:
  * refute reported NO_WAKE=1: acceptance cycle
  * refute reported NO_GIVE_BACK=1: acceptance cycle
  */

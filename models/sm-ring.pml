@@ -1,29 +1,31 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The records of one ring of sm: docs/protocol-sm.md, "The ring" and "Sending and receiving". Names are those of RecordWriter
- * (tryWrite, reserveRecord, makeRoom, fitsInOneGap, fitsOneByOne, moveTo, claim, stageClaim, abortClaim, stage, publishRecords,
- * storeEndMarkerAhead), SmSender.isReady, RecordReader (next, pollInline, clear), RingConsumer (hold, endHold, acknowledge)
- * and SmReceiveRegion. Sizes and positions are in words of 8 bytes. The ring has been in use up to any position (START: up to
- * that one): it is full of old headers. The sender's plain stores become visible in any order, its publishing store behind
- * those before it, and its later loads and plain stores may overtake that.
+ * The records of one ring of sm: docs/protocol-sm.md, "The ring" and "Sending and receiving". Names are those of
+ * RecordWriter (tryWrite, reserveRecord, makeRoom, fitsInOneGap, fitsOneByOne, moveTo, claim, stageClaim, abortClaim,
+ * stage, publishRecords, storeEndMarkerAhead), SmSender.isReady, RecordReader (next, pollInline, clear), RingConsumer
+ * (hold, endHold, acknowledge) and SmReceiveRegion. Sizes and positions are in words of 8 bytes. The ring has been in use
+ * up to any position (START: up to that one): it is full of old headers. The sender's plain stores become visible in any
+ * order. Its publishing store becomes visible after the stores before it; later loads and plain stores may overtake it.
  *
- * Proved: each message is received once, in order and complete; its payload does not change while the program reads or holds
- * it; the program's bytes in a claimed region do not change; no check of the receiver or of CONSUMED fails; neither side
- * waits for ever, also if the first held message is freed last (HOLD). If a wait for room is refused, the program has claims.
+ * Proved: each message is received once, in order and complete; its payload does not change while the program reads or
+ * holds it; the program's bytes in a claimed region do not change; no check of the receiver or of CONSUMED fails; neither
+ * side waits forever, also if the first held message is freed last (HOLD). If a wait for room is refused, the program has
+ * claims.
  *
- * Bounds: N messages of 1 or 2 words in a ring of R = 8; with R = 16 (records of R / 8, as in the code) REGIONS in private
- * memory. An eighth of the ring, after which a poll acknowledges, is half of it here, and MANY is 2.
+ * Bounds: N messages of 1 or 2 words in a ring of R = 8; with R = 16 (records of R / 8, as in the code) REGIONS in
+ * private memory. A poll acknowledges after half of the ring, in the code after an eighth; MANY is 2.
  *
- * One step: the sender's computations with its stores, which become visible later, one by one; a look of the receiver at a
- * message's payload; clearing the records of a poll.
+ * One step: the sender's computations with its stores, which become visible later, one by one; a check by the receiver of
+ * a message's payload; clearing the records of a poll.
  *
  * Left out: payload lines and the release ring (a message in lines is a record of one word here); sleeping and waking, which
  * are one step with the store of CONSUMED or HELD (sm-sleep); delayed stores of the receiver: all that follow a store in
  * another order are releases.
  *
- * RingConsumer.endHold does not look at SENDER_ASLEEP, and RingConsumer.acknowledge only if CONSUMED changes. So a sender that
- * waits with several claims, for the room behind a record named by HELD, is not woken: NO_WAKE is that code.
+ * RingConsumer.acknowledge wakes the sender only if CONSUMED changes; RingConsumer.endHold does so also if only HELD
+ * changes. Otherwise (NO_WAKE), a sender that waits with several claims for the room behind the record named by HELD is
+ * not woken.
  *
  * prove safety N=4
  * prove safety N=5 START=6
@@ -585,7 +587,7 @@ proctype Receiver(byte position) {
   od
 }
 
-/* A ring that is in use: all was consumed up to some position; old headers are everywhere, and 0 only at the end. */
+/* A ring that has been in use: all is consumed up to some position; old headers are everywhere, and 0 only at the end. */
 init {
   byte i;
   atomic {

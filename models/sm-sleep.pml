@@ -8,25 +8,26 @@
  *
  * Memory: a store is visible to other threads when it leaves its thread's buffer, at any time up to the next fence or
  * system call of the thread. The stores to one word leave in order, those to different words in any order. That includes
- * each run of a TSO machine, and loads that are executed before an earlier store. membarrier(2) empties the buffer of each
- * sender once, at any time during the call. Volatile fields of the heap are visible at once. A fence and the next access
- * are one step: the buffer may be emptied before by itself.
+ * each run of a TSO machine, and loads that are executed before an earlier store. membarrier(2) empties the buffer of
+ * each sender once, at any time during the call. Volatile fields of the heap are visible at once. A fence and the next
+ * access are one step, since the buffer may become empty before it anyway.
  *
  * Proved: each published message is received, whatever the sender in the other lane does (it may stop forever at any
- * step); an interrupt and a close end the wait; a sender makes one system call at most for each sleep; when nothing
- * happens any more, the flag is set if and only if the receiver sleeps. With membarrier for 1 message of each of two
- * senders, 3 of one, and 2 of one with an interrupt and a close; with fences for 2 messages of one sender and 1 of the
- * other. Any number of sleeps.
- * Left out: the ring's contents (sm-ring), of which a message is a number here; the timeout of receive, after which the
+ * step); an interrupt and a close end the wait; a sender makes at most one system call for each sleep; at rest, the flag
+ * is set if and only if the receiver sleeps. The bounds are, with membarrier, 1 message of each of two senders, 3 of one,
+ * and 2 of one with an interrupt and a close; with fences, 2 messages of one sender and 1 of the other. The number of
+ * sleeps is not bounded.
+ * Left out: the ring's contents (sm-ring): a message is only counted here; the timeout of receive, after which the
  * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
  *
- * A sender changes the flag to another value than 0 before it calls futex(2), and to 0 after that. In the reverse order
- * (WAKE_FIRST) a late wake-up of an earlier sleep ends the wait for the second check, the receiver sleeps again by the same
- * number, and then the flag is cleared; or the sender stops after it has cleared it.
+ * A sender changes the flag to another value than 0 before it calls futex(2), and to 0 after that. If it calls futex(2)
+ * first and clears the flag then (WAKE_FIRST), a late wake-up of an earlier sleep ends the wait for the second check, the
+ * receiver sleeps again with the same number, and the flag is cleared after that. If it clears the flag first
+ * (CLEAR_FIRST), it may stop before it calls futex(2).
  *
- * OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. So the receiver
- * counts on the senders' fences after a second check, and sleeps without a limit only then. With SURE_EARLY it does so from
- * the second sleep on, even if the first one had no second check.
+ * OMITS: membarrier(2) may omit the senders, whose stores are visible by the time of the second check. Therefore the
+ * receiver relies on the senders' fences only after a second check, and sleeps without a limit only then. With SURE_EARLY
+ * it does so from the second sleep on, even if the first one had no second check.
  *
  * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
@@ -342,7 +343,7 @@ proctype Interrupter() {
 
 #define ALL (taken[0] == MESSAGES && taken[1] == OTHERS)
 
-/* Nothing happens any more. */
+/* At rest. */
 active proctype End() {
   timeout;
   assert(receiveEnded == (released || interrupted));

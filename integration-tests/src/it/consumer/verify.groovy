@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 def log = new File(basedir, 'build.log').text
-['class path': 1, 'module path': 2].each { path, times -> // the image that jlink makes has a module path, too
+['class path': 1, 'module path': 2].each { path, times -> // jlink's image runs on the module path, too
     assert log.count("received \"hello, ferrule\" on the ${path}") == times : "not ${times} messages arrived on the ${path}"
 }
 
@@ -18,5 +18,5 @@ def boms = []
 new File(localRepositoryPath, 'dev/ferrule/ferrule-bom').eachFileRecurse { if (it.name.endsWith('.pom')) boms << it }
 assert boms.size() == 1
 def bom = new groovy.xml.XmlSlurper().parse(boms[0])
-assert bom.parent.isEmpty() : 'the BOM has a parent, whose dependency management comes with it'
+assert bom.parent.isEmpty() : 'the BOM has a parent, and so imports its dependency management as well'
 assert bom.dependencyManagement.dependencies.dependency.every { it.groupId.text() == 'dev.ferrule' }

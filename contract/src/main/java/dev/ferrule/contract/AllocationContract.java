@@ -190,7 +190,7 @@ public abstract class AllocationContract extends Contract {
     assertAllocatesNothing(round, PATIENCE);
   }
 
-  /** Fails after that time at the earliest. */
+  /** Fails after {@code patience} at the earliest. */
   static void assertAllocatesNothing(Runnable round, Duration patience) {
     Rounds rounds = new Rounds(patience);
     List<Long> allocated = new ArrayList<>();

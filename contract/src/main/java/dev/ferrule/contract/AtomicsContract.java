@@ -413,7 +413,7 @@ public abstract class AtomicsContract extends Contract {
   }
 
   @Test
-  void theAddressOfTheMemoryDecidesWhichOffsetsAreAligned() {
+  void theAddressOfTheMemoryDeterminesWhichOffsetsAreAligned() {
     MemorySegment memory = memory().asSlice(4);
     Attachment access = new Attachment(memory, RmaRight.ATOMIC);
     memory.set(ValueLayout.JAVA_LONG, 4, 17);
@@ -456,7 +456,7 @@ public abstract class AtomicsContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void theRightIsNeededAndPermitsNothingElse(Kind kind) {
+  void theRightIsRequiredAndPermitsNothingElse(Kind kind) {
     Attachment without = new Attachment(kind, RmaRight.READ, RmaRight.WRITE);
     assertThat(without.remote.allows(RmaRight.ATOMIC)).isFalse();
     assertThatThrownBy(() -> without.add(0, 1))
@@ -567,7 +567,7 @@ public abstract class AtomicsContract extends Contract {
     access.add(0, 1);
 
     access.pair.server().close();
-    eventually("the close is noticed", () -> access.pair.client().state() != ConnectionState.OPEN);
+    eventually("the close is detected", () -> access.pair.client().state() != ConnectionState.OPEN);
     assertThatThrownBy(() -> access.add(0, 1))
         .isInstanceOfSatisfying(
             ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());

@@ -117,7 +117,7 @@ public abstract class AwaitContract extends Contract {
   }
 
   @Test
-  void idsCompleteWithoutTheReceiversHelp() {
+  void idsCompleteWithoutACallOfTheReceiver() {
     Sender sender = connect().client().sender();
 
     long id = sender.send(MemorySegment.ofArray(new byte[30]));
@@ -126,7 +126,7 @@ public abstract class AwaitContract extends Contract {
   }
 
   @Test
-  void idsOfLongAgoStayComplete() {
+  void oldIdsStayComplete() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(16);
     NumberedSender sender = new NumberedSender(pair.client(), stream, 16);
@@ -147,7 +147,7 @@ public abstract class AwaitContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, 4, 5, 1_000_000, Long.MAX_VALUE, Long.MIN_VALUE})
-  void anIdThatWasNeverGivenIsRefused(long id) {
+  void anIdThatWasNeverAssignedIsRefused(long id) {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     for (int i = 0; i < 3; i++) {
@@ -164,7 +164,7 @@ public abstract class AwaitContract extends Contract {
   }
 
   @Test
-  void anIdThatWasNeverGivenIsRefusedBeforeTheFirstMessage() {
+  void anIdThatWasNeverAssignedIsRefusedBeforeTheFirstMessage() {
     Sender sender = connect().client().sender();
 
     assertThatThrownBy(() -> sender.isComplete(1)).isInstanceOf(IllegalArgumentException.class);
@@ -173,7 +173,7 @@ public abstract class AwaitContract extends Contract {
   }
 
   @Test
-  void awaitingACompleteIdNeedsNoTime() {
+  void awaitingACompleteIdReturnsAtOnce() {
     Sender sender = connect().client().sender();
     long id = sender.send(MemorySegment.ofArray(new byte[1]));
     sender.await(id);

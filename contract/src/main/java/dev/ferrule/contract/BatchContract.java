@@ -21,8 +21,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Batches of regions and of copies: messages that are sent together, stay in order, and never block
- * themselves.
+ * Batches of regions and of copies: messages that are sent together, stay in order, and never wait
+ * for the space that they occupy themselves.
  */
 public abstract class BatchContract extends Contract {
 
@@ -80,7 +80,7 @@ public abstract class BatchContract extends Contract {
     receiver.expectNoMore();
   }
 
-  /** Otherwise a program that waits for room, by any means but claim, would wait in vain. */
+  /** Otherwise a program that waits for room by other means than claim would wait forever. */
   @Test
   void aClaimThatFindsNoRoomFlushesTheBatch() {
     Pair pair = connect();

@@ -314,7 +314,7 @@ public abstract class ClaimContract extends Contract {
         receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       }
     } catch (OperationTimeoutException | IllegalStateException e) {
-      // a ring may have to wait for the held claim, and may know that only this thread can end it
+      // a ring may have to wait for the held claim, or detects that only this thread can end that
     }
     assertThat(sent).as("messages that overtook the held claim").isPositive();
     held.commit();

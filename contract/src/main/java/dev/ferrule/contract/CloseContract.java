@@ -66,7 +66,7 @@ public abstract class CloseContract extends Contract {
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(sent, way);
     assertEndOfStream(() -> receiver.receive(way));
-    assertEveryMethodSaysThatThePeerClosed(pair.server());
+    assertEveryMethodReportsThePeersClose(pair.server());
   }
 
   @Test
@@ -522,7 +522,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void aConnectionThatThePeerClosedStaysSoAfterItsOwnClose() {
+  void theStateClosedByPeerRemainsAfterTheOwnClose() {
     Pair pair = connect();
     pair.client().close();
     awaitPeersClose(pair.server());
@@ -816,7 +816,7 @@ public abstract class CloseContract extends Contract {
     assertThat(Thread.interrupted()).as("the thread's interrupt flag").isFalse();
   }
 
-  private static void assertEveryMethodSaysThatThePeerClosed(Connection connection) {
+  private static void assertEveryMethodReportsThePeersClose(Connection connection) {
     Receiver receiver = connection.receiver();
     assertEndOfStream(receiver::receive);
     assertEndOfStream(() -> receiver.receive(PATIENCE));

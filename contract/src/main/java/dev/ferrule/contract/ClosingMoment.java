@@ -11,7 +11,7 @@ public final class ClosingMoment {
 
   private long spins;
 
-  /** Creates a moment, at once in the first round. */
+  /** Creates a moment. The first round does not wait. */
   public ClosingMoment() {}
 
   /**

@@ -301,7 +301,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void aFailureToConnectAsynchronouslyIsTheExceptionOfConnect() {
+  void anAsynchronousConnectFailsByTheExceptionOfConnect() {
     Listener listener = listen();
     listener.close();
 
@@ -528,7 +528,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void anAddressCanOnlyBeListenedOnOnceAtATime() {
+  void anAddressHasOnlyOneListenerAtATime() {
     Listener listener = listen();
     URI address = listener.uri();
 
@@ -536,7 +536,7 @@ public abstract class ConnectContract extends Contract {
         .isInstanceOf(AddressInUseException.class)
         .hasMessageContaining(address.toString());
 
-    messagesPass(connectTo(listener, provider.options())); // the attempt did no harm
+    messagesPass(connectTo(listener, provider.options())); // the failed attempt has no effect
   }
 
   @Test

@@ -200,7 +200,7 @@ public abstract class Contract {
   /** Waits until a connection has detected that its peer closed. */
   static void awaitPeersClose(Connection connection) {
     eventually(
-        "the peer's close is noticed",
+        "the peer's close is detected",
         () -> {
           try {
             SendRegion region = connection.sender().tryClaim(0);

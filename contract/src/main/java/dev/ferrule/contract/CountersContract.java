@@ -43,7 +43,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void aCounterThatTheTransportCannotCountIsAbsentAndNeverZero() {
+  void aCounterThatTheTransportCannotMaintainIsAbsentAndNotZero() {
     Pair pair = connect(options().set(StandardOptions.WAIT, WaitStrategy.BLOCK));
     assertAbsent(pair);
 

@@ -44,7 +44,7 @@ public abstract class EndOfStreamContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void theEndComesAfterAllMessages(NumberedReceiver.Way way) {
+  void theEndIsReportedAfterAllMessages(NumberedReceiver.Way way) {
     Pair pair = connect();
     long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
 
@@ -88,7 +88,7 @@ public abstract class EndOfStreamContract extends Contract {
           connect(
               options()
                   .set(StandardOptions.WAIT, strategy)
-                  .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)); // a keepalive wakes as well
+                  .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)); // keepalives wake as well
       Receiver receiver = pair.server().receiver();
       Background<Boolean> waiting =
           inBackground(
@@ -143,7 +143,7 @@ public abstract class EndOfStreamContract extends Contract {
     pair.client().sender().close();
     assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(5);
     assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
-    int messages = provider.messages(5_000); // enough that room is given back many times
+    int messages = provider.messages(5_000); // enough for room to be returned many times
     Background<Boolean> answering =
         inBackground(
             "server",
@@ -202,7 +202,7 @@ public abstract class EndOfStreamContract extends Contract {
       receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       assertEveryMethodReportsTheEnd(pair.server());
       eventually(
-          "the close is noticed", () -> pair.server().state() == ConnectionState.CLOSED_BY_PEER);
+          "the close is detected", () -> pair.server().state() == ConnectionState.CLOSED_BY_PEER);
       assertEveryMethodReportsTheEnd(pair.server());
     }
   }

@@ -12,13 +12,13 @@ public final class ListenerReceiverDifferences implements ExecutionCondition {
   private static final Map<String, String> TESTS =
       Map.of(
           "connectionsDoNotMix",
-          "they do by design; see ManyConnectionsTest",
+          "a common receiver returns the messages of all connections; see ManyConnectionsTest",
           "aReceivedMessageNamesItsConnection",
-          "it names the connection, not the view of it; see ManyConnectionsTest",
+          "the message names the connection, not the test's view of it; see ManyConnectionsTest",
           "holdingAllBufferSpaceFailsInsteadOfHanging",
-          "other connections may still send, so it waits",
+          "a common receiver waits, as other connections may still send",
           "freeingWhileAnotherThreadReceivesFails",
-          "only while a message of the same connection is being received");
+          "freeing fails only while a message of the same connection is being received");
 
   /** Called by JUnit. */
   public ListenerReceiverDifferences() {}

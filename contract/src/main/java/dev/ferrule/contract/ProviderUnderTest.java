@@ -12,8 +12,8 @@ import java.util.Set;
  * Describes a provider to the contract tests. Each test creates an instance and closes it at its
  * end.
  *
- * <p>Two system properties reduce the tests where every message is slow, such as on an emulated
- * machine. The numbers in use are printed.
+ * <p>Two system properties shorten the tests on machines where every message is slow, such as an
+ * emulated one. The numbers in use are printed.
  *
  * <ul>
  *   <li>{@value #CYCLES_PROPERTY}: how many connections {@link LeakContract} opens; default 10,000.

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Readiness: a descriptor and a channel that are readable while there is something to be found. */
+/** Readiness: a descriptor and a channel that are readable while a call may find something. */
 public abstract class ReadinessContract extends Contract {
 
   private static final int CONNECTIONS = 20;
@@ -60,7 +60,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void aConnectionThatDidNotRequestItHasNone() {
+  void aConnectionThatDidNotRequestReadinessHasNone() {
     Pair pair = connect();
     for (Connection side : List.of(pair.client(), pair.server())) {
       assertThatThrownBy(side::readiness)
@@ -73,7 +73,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void eachSideRequestsItForItself() {
+  void eachSideRequestsReadinessForItself() {
     Pair pair = connect(with(Readiness.Interest.RECEIVE), provider.options());
 
     pair.server().sender().send(MESSAGE);
@@ -83,7 +83,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void aMessageMakesItReadableUntilTheProgramHasFoundNothing() throws IOException {
+  void aMessageMakesTheDescriptorReadableUntilACheckFindsNothing() throws IOException {
     Pair pair = connectWith(Readiness.Interest.RECEIVE);
     Receiver receiver = pair.server().receiver();
     try (Watch watch = new Watch(pair.server().readiness())) {
@@ -94,10 +94,10 @@ public abstract class ReadinessContract extends Contract {
         pair.client().sender().send(MESSAGE);
 
         watch.awaitReadable();
-        eventually("the first message has come", () -> poll(receiver, 1) == 1);
-        watch.awaitReadable(); // with another message
-        eventually("the second message has come", () -> poll(receiver, 1) == 1);
-        watch.awaitReadable(); // the program has not yet checked in vain
+        eventually("the first message has arrived", () -> poll(receiver, 1) == 1);
+        watch.awaitReadable(); // due to the second message
+        eventually("the second message has arrived", () -> poll(receiver, 1) == 1);
+        watch.awaitReadable(); // until a check finds nothing
       }
     }
   }
@@ -130,7 +130,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void aMessageThatComesWhileAThreadIsBlockedAndTheOneAfterItAreFound() throws IOException {
+  void aMessageThatArrivesWhileAThreadIsBlockedAndTheNextOneAreFound() throws IOException {
     Pair pair = connectWith(Readiness.Interest.RECEIVE);
     Receiver receiver = pair.server().receiver();
     try (Watch watch = new Watch(pair.server().readiness())) {
@@ -149,7 +149,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void theEndOfTheConnectionMakesItReadableForGood() throws IOException {
+  void theDescriptorStaysReadableAfterTheEndOfTheConnection() throws IOException {
     Pair pair = connectWith(Readiness.Interest.RECEIVE);
     Receiver receiver = pair.server().receiver();
     try (Watch watch = new Watch(pair.server().readiness())) {
@@ -165,7 +165,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void theEndOfThePeersMessagesMakesItReadableForGood() throws IOException {
+  void theDescriptorStaysReadableAfterTheEndOfThePeersMessages() throws IOException {
     Pair pair = connectWith(Readiness.Interest.RECEIVE);
     Receiver receiver = pair.server().receiver();
     try (Watch watch = new Watch(pair.server().readiness())) {
@@ -191,7 +191,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void roomAfterBackPressureMakesItReadableIfRequested() throws IOException {
+  void roomAfterBackPressureMakesTheDescriptorReadableIfRequested() throws IOException {
     Pair pair = connectWith(Readiness.Interest.ALL);
     Sender sender = pair.client().sender();
     Receiver receiver = pair.server().receiver();
@@ -246,7 +246,7 @@ public abstract class ReadinessContract extends Contract {
   /** A loop that has nothing to send must be able to sleep. */
   @ParameterizedTest
   @EnumSource
-  void roomIsNotShownToAProgramThatDoesNotWaitForIt(Sending sending) throws IOException {
+  void roomIsNotReportedToAProgramThatDoesNotWaitForIt(Sending sending) throws IOException {
     Pair pair = connectWith(Readiness.Interest.ALL);
     Sender sender = pair.client().sender();
     Receiver receiver = pair.client().receiver();
@@ -257,7 +257,7 @@ public abstract class ReadinessContract extends Contract {
         if (round % 2 == 0) {
           watch.awaitReadable();
         }
-        sending.send(sender); // which finds the room
+        sending.send(sender); // finds the room
         receiveAll(pair.server(), 1);
       }
       watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
@@ -266,7 +266,7 @@ public abstract class ReadinessContract extends Contract {
 
   /** A short message may find room where a long one does not. */
   @Test
-  void roomForALongMessageIsShownAlthoughAShortOneWasSent() throws IOException {
+  void roomForALongMessageIsReportedAlthoughAShortOneWasSent() throws IOException {
     Pair pair = connectWith(Readiness.Interest.ALL);
     Sender sender = pair.client().sender();
     int longest = sender.maxMessage();
@@ -376,7 +376,7 @@ public abstract class ReadinessContract extends Contract {
   }
 
   @Test
-  void itIsClosedWithItsOwner() throws Exception {
+  void theReadinessIsClosedWithItsOwner() throws Exception {
     Connection connection = connectWith(Readiness.Interest.ALL).client();
     Listener listener = listen(with(Readiness.Interest.RECEIVE));
     assertIsClosedWith(connection, connection.readiness());
@@ -414,7 +414,7 @@ public abstract class ReadinessContract extends Contract {
 
   /** Clients connect at any time, and the listener's receiver receives their messages. */
   @Test
-  void aListenerShowsClientsAndMessagesForItsReceiver() throws IOException {
+  void aListenersReadinessReportsClientsAndMessagesForItsReceiver() throws IOException {
     String scheme = provider.listenAddress().getScheme();
     assumeTrue(
         Ferrule.providers().stream()
@@ -521,12 +521,12 @@ public abstract class ReadinessContract extends Contract {
       readiness.channel().register(selector, SelectionKey.OP_READ);
     }
 
-    /** Lets the program check until nothing has arrived during a check. */
-    void awaitQuiet(Runnable look) {
+    /** Runs a check of the program until the descriptor is not readable after it. */
+    void awaitQuiet(Runnable check) {
       eventually(
-          "there is nothing",
+          "nothing has arrived during a check",
           () -> {
-            look.run();
+            check.run();
             return !isReadable();
           });
     }

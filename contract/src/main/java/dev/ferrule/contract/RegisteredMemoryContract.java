@@ -464,7 +464,7 @@ public abstract class RegisteredMemoryContract extends Contract {
   }
 
   @Test
-  void aHeaderThatCannotBeReadLeavesNoTrace() {
+  void aHeaderThatCannotBeReadHasNoEffect() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     RegisteredMemory registered = pair.client().register(memory);

@@ -175,7 +175,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void memoryThatIsKeptOfAClosedConnectionCrashesNothingAndExposedMemoryIsTheProgramsOwn() {
+  void memoryThatIsKeptFromAClosedConnectionCrashesNothingAndExposedMemoryStaysTheProgramsOwn() {
     Pair pair = connect();
     MemorySegment own = filled(SIZE, 5);
     ExposedMemory exposed = pair.server().rma().expose(own, BOTH);
@@ -295,7 +295,7 @@ public abstract class RmaContract extends Contract {
 
   /** Many large accesses, so that most transports lack space at times. */
   @Test
-  void anAccessThatTriesHasNoEffectOrStarts() {
+  void aTriedAccessStartsOrHasNoEffect() {
     Pair pair = connect();
     MemorySegment theirs = memory(LARGE);
     MemorySegment mine = filled(LARGE, 9);
@@ -494,7 +494,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aHandleIsForItsConnectionOnly() {
+  void aHandleIsValidOnItsConnectionOnly() {
     Pair pair = connect();
     Pair other = connect();
     ExposedMemory exposed = pair.server().rma().expose(memory(SIZE), BOTH);
@@ -513,7 +513,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void localMemoryIsForEveryConnectionAndOutlivesTheOneThatItWasRegisteredWith() {
+  void localMemoryCanBeUsedByEveryConnectionAndOutlivesTheOneThatItWasRegisteredWith() {
     Pair pair = connect();
     Pair other = connect();
     MemorySegment mine = filled(SIZE, 6);
@@ -619,7 +619,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aMessageThatIsSentWithAWriteComesAfterIt() {
+  void aMessageThatIsSentWithAWriteArrivesAfterIt() {
     Pair pair = connect();
     MemorySegment theirs = memory(SIZE);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
@@ -655,7 +655,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void aMessageThatIsSentWithAWriteComesAfterAllEarlierWrites() {
+  void aMessageThatIsSentWithAWriteArrivesAfterAllEarlierWrites() {
     Pair pair = connect();
     MemorySegment theirs = memory(SIZE);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
@@ -801,7 +801,7 @@ public abstract class RmaContract extends Contract {
     rma.await(done);
 
     pair.server().close();
-    eventually("the close is noticed", () -> !isOpen(pair.client()));
+    eventually("the close is detected", () -> !isOpen(pair.client()));
     assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1))
         .isInstanceOfSatisfying(
             ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());

@@ -49,7 +49,7 @@ public abstract class SilentProgramContract extends Contract {
     "true, true, true, 0",
     "true, true, false, 0"
   })
-  void aProgramThatSendsNothingNeverWaitsInVain(
+  void aProgramThatSendsNothingNeverWaitsForever(
       boolean claims, boolean receives, boolean client, int sentBefore) {
     Pair pair = connect();
     Connection silent = client ? pair.client() : pair.server();

@@ -179,7 +179,7 @@ public abstract class SpaceContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void whereThereIsSpaceEveryWaySends(Form form) {
+  void withSpaceEveryWaySends(Form form) {
     Pair pair = smallPair();
     Numbers numbers = new Numbers(pair);
     for (int round = 0; round < 3; round++) {

@@ -268,7 +268,7 @@ public abstract class WaitContract extends Contract {
 
   @ParameterizedTest
   @MethodSource("calls")
-  void anInterruptThatCameEarlierEndsACallThatWouldWait(BlockingCall call, WaitStrategy strategy) {
+  void anEarlierInterruptEndsACallThatWouldWait(BlockingCall call, WaitStrategy strategy) {
     Pair pair = connect(waiting(strategy));
     SendLoop calls = prepare(call, pair);
 
@@ -353,7 +353,7 @@ public abstract class WaitContract extends Contract {
   void severalThreadsMayWaitForClientsAndAllEndWhenTheListenerIsClosed(WaitStrategy strategy) {
     if (strategy == WaitStrategy.SPIN) {
       strategy =
-          WaitStrategy.ADAPTIVE; // four spinning threads would only show how few cores there are
+          WaitStrategy.ADAPTIVE; // four spinning threads would delay each other on few processors
     }
     ConnectionOptions options = patientOptions().set(StandardOptions.WAIT, strategy).build();
     Listener listener = listen(options);

@@ -111,7 +111,10 @@ final class QueueConnection implements Connection {
   void checkMoreMayArrive() {
     checkNotClosed();
     if (peer.sender.closed || state != ConnectionState.OPEN) {
-      String side = state == ConnectionState.OPEN ? "the peer has closed its senders" : "it closed";
+      String side =
+          state == ConnectionState.OPEN
+              ? "the peer has closed its senders"
+              : "the peer has closed the connection";
       throw new EndOfStreamException(uri, "end of stream: " + side, null);
     }
   }

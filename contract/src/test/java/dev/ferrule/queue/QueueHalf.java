@@ -5,7 +5,7 @@ import dev.ferrule.WaitStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A half of a connection: how it waits, and the detection of a second thread.
+ * A half of a connection, with waiting and the detection of a second thread.
  *
  * @param <S> the slots that it lends
  */
@@ -24,7 +24,10 @@ abstract class QueueHalf<S extends Slot> {
     this.what = what;
   }
 
-  /** Lends the next slot; null if there is none. Called with the lock, like the other methods. */
+  /**
+   * Lends the next slot, or returns null if there is none. Called with the lock, like the other
+   * methods.
+   */
   abstract @Nullable S lendNext();
 
   /** Called before a call waits, which it may refuse. */

@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The layers: api ← provider support ← rdma ← the RDMA providers; posix ← verbs ← rdma; posix ← the
- * RDMA providers; provider support and posix ← sm; api ← contract. Module descriptors declare most
- * of this, too, but for the module path only, and a wrong {@code requires} is easily added.
+ * RDMA providers; provider support and posix ← sm; api ← contract. The module descriptors state
+ * most of this as well, but only for the module path, and a forbidden {@code requires} is easily
+ * added.
  */
 class ArchitectureTest {
   private static final JavaClasses FERRULE =
@@ -91,7 +92,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void theContractKnowsTheApiAndNoProviders() {
+  void theContractDependsOnTheApiAndOnNoProvider() {
     classes()
         .that(CONTRACT)
         .should()
@@ -105,7 +106,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void nothingThatIsNoTestDependsOnTheContract() {
+  void onlyTestsDependOnTheContract() {
     noClasses()
         .that(DescribedPredicate.not(CONTRACT))
         .should()
@@ -141,7 +142,10 @@ class ArchitectureTest {
     classes().that(POSIX).should().onlyDependOnClassesThat(POSIX.or(JAVA)).check(FERRULE);
   }
 
-  /** The bindings are used for constants and layouts; a constant's name begins with a capital. */
+  /**
+   * The bindings are used only for constants and layouts. A function is recognized by its name:
+   * that of a constant begins with a capital.
+   */
   @Test
   void cFunctionsAreNotCalledThroughTheBindings() {
     noClasses()
@@ -158,11 +162,11 @@ class ArchitectureTest {
   }
 
   /**
-   * The data path of verbs has handles of its own, for the functions of the device's driver; the
-   * contract calls poll(2) as a program would.
+   * Two exceptions: the data path of verbs links the functions of the device's driver itself, and
+   * the contract calls poll(2) as a program would.
    */
   @Test
-  void posixLinksTheCFunctions() {
+  void onlyPosixLinksCFunctions() {
     noClasses()
         .that(DescribedPredicate.not(BINDINGS.or(POSIX).or(CONTRACT)))
         .and()
@@ -173,7 +177,7 @@ class ArchitectureTest {
         .check(FERRULE);
   }
 
-  /** So that --enable-native-access does not name them. */
+  /** Therefore {@code --enable-native-access} names only these two modules. */
   @Test
   void onlyPosixAndVerbsCallRestrictedMethods() {
     noClasses()
@@ -228,7 +232,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void theLabMeasuresThroughTheToolsAndIsUsedByNoOther() {
+  void theLabUsesNoProviderDirectlyAndNoModuleDependsOnIt() {
     noClasses()
         .that(LAB)
         .should()
@@ -247,7 +251,7 @@ class ArchitectureTest {
     @Override
     public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
       // Ferrule.connect finds providers, and a provider creates connections: two sides of one API,
-      // in two packages only because they have different readers.
+      // which are in two packages because they have different readers.
       String name = javaClass.getPackageName();
       return SliceIdentifier.of(name.equals("dev.ferrule.spi") ? "dev.ferrule" : name);
     }

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The scripts that build before they run, in a copy of the checkout with a fake Maven and JDK. */
+/**
+ * Tests the scripts that build before they run, in a copy of the checkout with a fake Maven and
+ * JDK.
+ */
 @Tag("long")
 class BuildScriptsTest {
 
@@ -60,7 +63,6 @@ class BuildScriptsTest {
       Files.createFile(root.resolve(module).resolve("pom.xml"));
     }
     Files.createFile(root.resolve("pom.xml"));
-    // which colours its errors by default
     program(
         "bin/mvn",
         """
@@ -275,19 +277,19 @@ class BuildScriptsTest {
   void sourcesOutsideOfACheckoutHaveNoCommitEvenWithinAnotherRepository() throws Exception {
     assertThat(run("build-support/commit.sh").out()).isEmpty();
     assertThat(run("git", "init", "--quiet", folder.toString()).exitCode()).isZero();
-    commitNothing(folder);
+    addEmptyCommit(folder);
     assertThat(run("build-support/commit.sh").out()).isEmpty();
     assertThat(run("git", "init", "--quiet", root.toString()).exitCode()).isZero();
-    commitNothing(root);
+    addEmptyCommit(root);
     assertThat(run("build-support/commit.sh").out()).matches("[0-9a-f]{12}\\n");
   }
 
-  private void commitNothing(Path repository) throws Exception {
+  private void addEmptyCommit(Path repository) throws Exception {
     String commit = "-c user.name=a -c user.email=b commit --quiet --allow-empty --message=c";
     assertThat(run(("git -C " + repository + " " + commit).split(" ")).exitCode()).isZero();
   }
 
-  /** The virtual machine builds slowly, and cannot fetch anything. */
+  /** A build in the virtual machine would be slow, and could not download anything. */
   @ParameterizedTest
   @CsvSource({"./ferrule latency, lab", "./compare --quick, lab", "./benchmark -l, benchmarks"})
   void withRxeBuildsTheCommandsModuleBeforeItLooksForADevice(String command, String module)
@@ -302,8 +304,11 @@ class BuildScriptsTest {
     assertThat(builds()).as("not built again in the virtual machine").hasSize(1);
   }
 
-  /** A report of Surefire; the real one is tested in src/it/repeated-tests. */
-  private void mavenReports(String testcase) throws IOException {
+  /**
+   * Replaces Maven by a program that writes a report as Surefire does; src/it/repeated-tests tests
+   * Surefire itself.
+   */
+  private void replaceMavenByReport(String testcase) throws IOException {
     program(
         "bin/mvn",
         """
@@ -320,7 +325,7 @@ class BuildScriptsTest {
 
   @Test
   void theTestsOfMavenAreCountedAndTheSlowestClassesListed() throws Exception {
-    mavenReports("");
+    replaceMavenByReport("");
     Ended ended = run("./test", "--only", "maven", "-Dsome=thing");
     assertThat(ended.exitCode()).as("%s", ended).isZero();
     assertThat(builds()).last().asString().contains("verify", "-Dsome=thing");
@@ -337,16 +342,16 @@ class BuildScriptsTest {
         <testcase name="%s" classname="a.b.ATest" time="1"><flakyFailure message="too
         late">trace</flakyFailure></testcase>\
         """;
-    mavenReports(flaky.formatted("mayFail"));
+    replaceMavenByReport(flaky.formatted("mayFail"));
     assertThat(run("./test", "-pl", "api").exitCode()).isZero();
     assertThat(root.resolve("target/flaky-tests.txt")).hasContent("api: ATest#mayFail: too late");
-    mavenReports(flaky.formatted("leaksNothing"));
+    replaceMavenByReport(flaky.formatted("leaksNothing"));
     assertThat(run("./test", "-pl", "api").exitCode()).isEqualTo(1);
   }
 
   @Test
   void aReportOfAnEarlierRunDoesNotCount() throws Exception {
-    mavenReports("");
+    replaceMavenByReport("");
     assertThat(run("./test", "-pl", "api").exitCode()).isZero();
     program("bin/mvn", "exit 0\n");
     Ended ended = run("./test", "-pl", "api");
@@ -354,10 +359,10 @@ class BuildScriptsTest {
     assertThat(ended.out()).endsWith("0 passed, 0 failed, 0 skipped\n");
   }
 
-  /** The parts are scripts that only write results here. */
+  /** The scripts of the parts are replaced by ones that only write results. */
   @Test
-  void thePartsRunOnWhatWasBuiltAndAreCountedTogether() throws Exception {
-    mavenReports("");
+  void thePartsRunOnTheBuiltClassesAndTheirTestsAreCountedTogether() throws Exception {
+    replaceMavenByReport("");
     Path built = Files.createDirectories(root.resolve("integration-tests/target/test-classes"));
     Files.createFile(built.resolve("A.class"));
     Files.writeString(root.resolve("integration-tests/target/test-classpath"), "/lib/junit.jar");
@@ -392,13 +397,13 @@ class BuildScriptsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--seeds 0, not a number from 1 on",
-    "--seeds all, not a number from 1 on",
+    "--seeds 0, must be a number of at least 1",
+    "--seeds all, must be a number of at least 1",
     "--seeds 5 --only models, leave out --only",
     "--only models --seeds 5, leave out --only",
     "--tests x --seeds 5, leave out --only"
   })
-  void seedsThatWouldNotRunAreRefused(String options, String reason) throws Exception {
+  void anInvalidUseOfTheOptionSeedsIsRefused(String options, String reason) throws Exception {
     List<String> command = new ArrayList<>(List.of("./test"));
     command.addAll(List.of(options.split(" ")));
     Ended ended = run(command.toArray(String[]::new));
@@ -406,7 +411,7 @@ class BuildScriptsTest {
     assertThat(ended.err()).contains(reason);
   }
 
-  /** Runs the checks of a model, with a model checker that prints something. */
+  /** Runs models/check on a model with one check, with a fake model checker that prints a text. */
   private Ended runCheck(String check, String printed) throws Exception {
     Path models = Files.createDirectories(root.resolve("models"));
     Files.copy(CHECKOUT.resolve("models/check"), models.resolve("check"));
@@ -435,8 +440,8 @@ class BuildScriptsTest {
         "refute safety: invalid end state | 1 | pan:1: assertion violated (a); errors: 1",
         "refute safety | 1 | pan:1: assertion violated (a); errors: 1"
       })
-  void aModelPassesIfTheWholeSearchEndsAsExpected(String check, int exitCode, String printed)
-      throws Exception {
+  void aCheckOfAModelPassesIfTheWholeSearchEndsAsExpected(
+      String check, int exitCode, String printed) throws Exception {
     Ended ended = runCheck(check, printed);
     assertThat(ended.exitCode()).as("%s", ended).isEqualTo(exitCode);
     assertThat(ended.out()).endsWith(exitCode + " checks failed\n");
@@ -450,7 +455,7 @@ class BuildScriptsTest {
     "Prove safety, malformed",
     "proves safety, lists no check"
   })
-  void aCheckThatCannotBeRunAsItIsWrittenIsRefused(String check, String reason) throws Exception {
+  void anInvalidCheckOfAModelIsRefused(String check, String reason) throws Exception {
     Ended ended = runCheck(check, "errors: 0; 7 states, stored");
     assertThat(ended.exitCode()).as("%s", ended).isEqualTo(2);
     assertThat(ended.err()).contains(reason);
@@ -458,7 +463,7 @@ class BuildScriptsTest {
 
   @Test
   void aPartThatFailsWithoutAFailedTestIsNamed() throws Exception {
-    mavenReports("");
+    replaceMavenByReport("");
     Path maven = folder.resolve("bin/mvn");
     Files.writeString(maven, Files.readString(maven) + "exit 1\n");
     Ended ended = run("./test", "-pl", "api");
@@ -467,10 +472,11 @@ class BuildScriptsTest {
   }
 
   /**
-   * The whole process group gets the signal, as from a terminal; not SIGINT, which this may ignore.
+   * The signal is sent to the whole process group, as by a terminal. It is not SIGINT, which this
+   * process, and so its children, may ignore.
    */
   @Test
-  void aSignalEndsTheTestsAndWhatTheyHaveStarted() throws Exception {
+  void aSignalEndsTheTestsAndTheirChildProcesses() throws Exception {
     program(
         "bin/mvn",
         """
@@ -490,10 +496,10 @@ class BuildScriptsTest {
     assertThat(tests.exitValue()).isEqualTo(143);
   }
 
-  /** It would keep the output open. */
+  /** The process would keep the standard output open, and its reader would wait. */
   @Test
   void aProcessThatAPartLeavesBehindIsEnded() throws Exception {
-    mavenReports("");
+    replaceMavenByReport("");
     Path maven = folder.resolve("bin/mvn");
     Files.writeString(maven, Files.readString(maven) + "sleep 600 &\n");
     Ended ended = run("./test", "-pl", "api");
@@ -503,7 +509,7 @@ class BuildScriptsTest {
 
   @Test
   void aFailedBuildFailsTheTestsAndRunsNoOthers() throws Exception {
-    mavenReports("");
+    replaceMavenByReport("");
     program("bin/mvn", "echo broken; exit 1\n");
     Ended ended = run("./test");
     assertThat(ended.exitCode()).isEqualTo(1);

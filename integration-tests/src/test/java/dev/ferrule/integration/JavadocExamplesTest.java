@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every example in the API's javadoc compiles, runs, each in a JVM of its own, and prints what the
- * comment after a {@code println} says.
+ * Every example in the API's javadoc compiles, runs in a JVM of its own, and prints what the
+ * comments after its {@code println} statements state.
  */
 @Tag("long")
 class JavadocExamplesTest {
@@ -37,7 +37,10 @@ class JavadocExamplesTest {
   private static final Pattern PRINTED =
       Pattern.compile("System\\.out\\.println\\(.*\\);( // (.*))?");
 
-  /** The resources of the block with the connection, of which the client's is not the first. */
+  /**
+   * The end of the resources of the statement that opens the connection. The client is not the
+   * first one.
+   */
   private static final Pattern CONNECTED =
       Pattern.compile("Connection client = connecting\\.join\\(\\)[^{]*\\) \\{\n");
 
@@ -55,12 +58,12 @@ class JavadocExamplesTest {
           + "  public static void main(String[] args) throws Exception {\n";
   private static final String EPILOGUE = "  }\n}\n";
 
-  /** The start of the examples' addresses, for which a directory of the test is substituted. */
+  /** The start of the examples' addresses, which is replaced by a directory of the test. */
   private static final String ADDRESS = "sm:///tmp/";
 
   private static final long SECONDS = 120;
 
-  /** More than the default number of regions of a connection, which is 4,096 in sm. */
+  /** More than the memory regions that a connection of sm can expose at a time: 4,096. */
   private static final int REPETITIONS = 4_500;
 
   @TempDir Path directory;
@@ -94,7 +97,7 @@ class JavadocExamplesTest {
     return examples().stream().filter(Example::isOnAConnection).collect(Collectors.toList());
   }
 
-  /** Programs copy an example into a loop: it must release what it acquires. */
+  /** An example that a user copies into a loop must release what it acquires. */
   @ParameterizedTest
   @MethodSource("examplesOnAConnection")
   void anExampleMayBeRepeatedOnItsConnection(Example example)
@@ -113,7 +116,7 @@ class JavadocExamplesTest {
   void anExamplePrintsWhatItsCommentsSay(Example example) throws IOException, InterruptedException {
     List<String> printed = run(example);
 
-    if (example.saysAllThatIsPrinted()) {
+    if (example.statesTheWholeOutput()) {
       assertThat(printed).isEqualTo(example.expectedLines());
     } else {
       assertThat(printed).isNotEmpty().containsAll(example.expectedLines());
@@ -191,8 +194,8 @@ class JavadocExamplesTest {
   }
 
   /**
-   * Returns the position of the brace that closes a snippet. Examples with unbalanced braces are
-   * not Java.
+   * Returns the position of the brace that closes a snippet. The braces within it are balanced, as
+   * in any Java code.
    */
   private static int end(String text, int start) {
     int depth = 1;
@@ -203,7 +206,7 @@ class JavadocExamplesTest {
         return i;
       }
     }
-    throw new AssertionError("a snippet without an end");
+    throw new AssertionError("a snippet is not closed");
   }
 
   /** A complete program or the body of a main method, and its place in the sources. */
@@ -232,11 +235,11 @@ class JavadocExamplesTest {
       return CONNECTED.matcher(code).find();
     }
 
-    /** Returns the example with the block that has the connection repeated. */
+    /** Returns the example with a loop around what it does with its connection. */
     Example repeated(int times) {
       Matcher connected = CONNECTED.matcher(code);
       if (!connected.find()) {
-        throw new AssertionError("an example without a connection: " + place);
+        throw new AssertionError("the example has no connection: " + place);
       }
       int end = end(code, connected.end());
       return new Example(
@@ -250,7 +253,7 @@ class JavadocExamplesTest {
               + code.substring(end));
     }
 
-    boolean saysAllThatIsPrinted() {
+    boolean statesTheWholeOutput() {
       return expectedLines().size() == PRINTED.matcher(code).results().count();
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The module descriptors' exports, and that the class path provides the same. */
+/** Tests the exports of the module descriptors, and that both paths have the same providers. */
 class ModulesTest {
   private static final Map<String, ModuleReference> MODULES = findModules();
   private static final Set<String> GENERATED =

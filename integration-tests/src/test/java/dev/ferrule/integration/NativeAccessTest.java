@@ -13,18 +13,18 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A JVM that does not permit native access. */
+/** The availability of the providers in a JVM that does not permit native access. */
 class NativeAccessTest {
 
-  private static final int QUESTIONS = 3;
+  private static final int REPETITIONS = 3;
 
   /** Prints the availability of all providers several times. */
-  static final class Questions {
+  static final class AvailabilityPrinter {
 
-    private Questions() {}
+    private AvailabilityPrinter() {}
 
     public static void main(String[] args) {
-      for (int i = 0; i < QUESTIONS; i++) {
+      for (int i = 0; i < REPETITIONS; i++) {
         for (ProviderInfo provider : Ferrule.providers()) {
           System.out.println(provider.scheme() + ": " + provider.availability());
         }
@@ -35,18 +35,18 @@ class NativeAccessTest {
   @TempDir Path directory;
 
   @Test
-  void everyQuestionForTheAvailabilityIsAnsweredByTheFlagThatIsMissing() throws Exception {
-    List<String> answers = answers();
+  void theAvailabilityOfEveryProviderNamesTheMissingFlagEachTime() throws Exception {
+    List<String> printed = printed();
 
-    assertThat(answers)
-        .hasSize(3 * QUESTIONS)
-        .allMatch(answer -> answer.contains("--enable-native-access"))
-        .noneMatch(answer -> answer.contains("initializ"))
-        .noneMatch(answer -> answer.contains("rdma-core"));
-    assertThat(List.copyOf(answers.subList(3, 6))).isEqualTo(answers.subList(0, 3));
+    assertThat(printed)
+        .hasSize(3 * REPETITIONS)
+        .allMatch(line -> line.contains("--enable-native-access"))
+        .noneMatch(line -> line.contains("initializ"))
+        .noneMatch(line -> line.contains("rdma-core"));
+    assertThat(List.copyOf(printed.subList(3, 6))).isEqualTo(printed.subList(0, 3));
   }
 
-  private List<String> answers() throws IOException, InterruptedException {
+  private List<String> printed() throws IOException, InterruptedException {
     Path out = directory.resolve("out");
     Process process =
         new ProcessBuilder(
@@ -56,7 +56,7 @@ class NativeAccessTest {
                 "--illegal-native-access=deny",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Questions.class.getName())
+                AvailabilityPrinter.class.getName())
             .redirectOutput(out.toFile())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();

@@ -43,13 +43,13 @@ class NettyTest {
   private static final int CONNECTIONS = 4;
   private static final int ROUNDS = 50;
 
-  /** More than a handle polls at once. */
+  /** More messages than a handle receives in one poll. */
   private static final int BURST = 5;
 
   @TempDir private Path folder;
 
   @Test
-  void anEventLoopAnswersTheMessagesOfEachConnectionAndFindsItsEnd() throws Exception {
+  void anEventLoopAnswersTheMessagesOfEachConnectionAndDetectsItsEnd() throws Exception {
     List<Connection> clients = new ArrayList<>();
     List<EchoHandle> handles = new ArrayList<>();
     ConnectionOptions options =
@@ -91,11 +91,11 @@ class NettyTest {
 
   private static void register(EchoHandle handle, IoEventLoop loop) throws InterruptedException {
     IoRegistration registration = loop.register(handle).sync().getNow();
-    // in the event loop, whose Selector would not observe the change while it waits
+    // In the event loop's thread: a Selector that is waiting does not observe the change.
     loop.execute(() -> registration.submit(NioIoOps.READ));
   }
 
-  /** Sends a burst by each connection, then waits for the answers. */
+  /** Sends a burst over each connection, then waits for the answers. */
   private static void assertEachIsAnswered(List<Connection> clients) {
     for (Connection client : clients) {
       for (int i = 0; i < BURST; i++) {
@@ -115,7 +115,7 @@ class NettyTest {
     return (System.identityHashCode(client) + " " + number).getBytes(UTF_8);
   }
 
-  /** Answers the messages of a connection in an event loop, and closes it at its end. */
+  /** Answers the messages of a connection in an event loop, and closes it after the peer has. */
   private static final class EchoHandle implements NioIoHandle {
 
     final CompletableFuture<Void> end = new CompletableFuture<>();

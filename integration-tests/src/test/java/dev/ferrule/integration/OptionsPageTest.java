@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** docs/options.md has the options of the providers, with their defaults and ranges. */
+/** docs/options.md lists the options of the providers, with their defaults and ranges. */
 class OptionsPageTest {
 
   private static final String ALL = "All providers";
@@ -40,7 +40,7 @@ class OptionsPageTest {
           "spi-sendrecv",
           "spi-magicring");
 
-  /** The name of a system property of Ferrule, in Java. */
+  /** The name of a system property of Ferrule, in Java source. */
   private static final Pattern PROPERTY = Pattern.compile("\"(ferrule\\.[A-Za-z.]+)\"");
 
   /** An example of a value with a number. */
@@ -48,7 +48,7 @@ class OptionsPageTest {
 
   private record Row(String defaultValue, String range, String meaning) {}
 
-  /** The rows by name, by the heading of their table. */
+  /** The rows of each table by name; the tables by their heading. */
   private static final Map<String, Map<String, Row>> TABLES = read();
 
   private static Map<String, Map<String, Row>> read() {
@@ -102,7 +102,8 @@ class OptionsPageTest {
     assertThat(provider.options())
         .allSatisfy(option -> {
           Row row = rowsOf(provider.scheme()).get(option.name());
-          assertThat(defaultOf(provider.scheme(), row)).isEqualTo(inWords(option.defaultText()));
+          assertThat(defaultOf(provider.scheme(), row))
+              .isEqualTo(asThePageWritesIt(option.defaultText()));
           assertThat(plain(row.range)).as(option.name()).isEqualTo(rangeOf(option));
         });
   }
@@ -129,7 +130,7 @@ class OptionsPageTest {
     return found;
   }
 
-  /** Returns the values that an option permits, without what kind of value it is. */
+  /** Returns the values that an option permits, without the kind of value. */
   private static String rangeOf(Option<?> option) {
     return option
         .syntax()
@@ -138,20 +139,20 @@ class OptionsPageTest {
         .replaceFirst(", such as .*", "");
   }
 
-  /** A switch may also be written so. */
-  private static String inWords(String text) {
+  /** Returns a default as the page writes it: those of a switch are on and off. */
+  private static String asThePageWritesIt(String text) {
     return text.equals("true") ? "on" : text.equals("false") ? "off" : text;
   }
 
   @Test
-  void theOptionsOfEveryProviderAreTheStandardOnes() {
+  void theTableForAllProvidersHasTheStandardOptions() {
     Set<String> standard =
         StandardOptions.all().stream().map(Option::name).collect(Collectors.toSet());
     assertThat(TABLES.get(ALL).keySet()).isEqualTo(standard);
   }
 
   @Test
-  void anOptionOfBothRdmaProvidersStandsOnce() {
+  void anOptionOfBothRdmaProvidersIsListedOnce() {
     Set<String> both = new HashSet<>(TABLES.get("sendrecv").keySet());
     both.retainAll(TABLES.get("magicring").keySet());
     assertThat(both).isEmpty();
@@ -174,7 +175,7 @@ class OptionsPageTest {
   }
 
   @Test
-  void sizesAndTimesMayBeWrittenAsThePageSays() throws IOException {
+  void theSizesAndTimesThatThePageShowsAreValid() throws IOException {
     Option<Long> size = Option.size("size", 0, Long.MAX_VALUE, 0, "");
     Option<Duration> time =
         Option.duration("time", Duration.ZERO, Duration.ofDays(1), Duration.ZERO, "");

@@ -55,7 +55,7 @@ record Page(Path file, String text) {
         .toList();
   }
 
-  /** Returns the names that a link to a place in this page may have. */
+  /** Returns the anchors of this page: those of its headings, and explicit ones. */
   Set<String> anchors() {
     Set<String> anchors = new HashSet<>();
     String prose = FENCED.matcher(text).replaceAll("");
@@ -74,7 +74,7 @@ record Page(Path file, String text) {
     return java().map(block -> block.group(2)).filter(code -> !code.startsWith(COMPLETE)).toList();
   }
 
-  /** Returns the complete program that the paragraph before it names first. */
+  /** Returns the complete program whose name begins the paragraph before it. */
   String program(String name) {
     return java()
         .filter(block -> block.group(2).startsWith(COMPLETE))

@@ -32,7 +32,7 @@ class PageProgramsTest {
     }
   }
 
-  /** Starts a program, with a directory of the test in place of that in its address. */
+  /** Starts a program, with the directory in its address replaced by one of the test. */
   private Process start(Page page, String name, String... arguments) throws IOException {
     Path source =
         Files.writeString(
@@ -43,7 +43,7 @@ class PageProgramsTest {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", // they run for a second
+                "-XX:TieredStopAtLevel=1", // the programs run for a second
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -84,7 +84,7 @@ class PageProgramsTest {
   }
 
   @Test
-  void theClientAsksTheNextServerIfTheFirstOneIsKilled() throws Exception {
+  void aClientContinuesWithTheNextServerIfTheFirstOneIsKilled() throws Exception {
     Page guide = Page.of("docs/guide.md");
     Process first = startServer(guide, "Squares.java");
     Process client = start(guide, "Square.java");
@@ -105,7 +105,7 @@ class PageProgramsTest {
   }
 
   @Test
-  void theServerOutlivesAClientThatIsKilled() throws Exception {
+  void theServerContinuesAfterAClientIsKilled() throws Exception {
     Page guide = Page.of("docs/guide.md");
     Process server = startServer(guide, "Squares.java");
     Process killed = start(guide, "Square.java");

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The links and the Java examples of the documentation. */
 class PagesTest {
 
-  /** What an example takes for granted. */
+  /** The declarations that the examples assume. */
   private static final String CONTEXT =
       """
       import module java.base;
@@ -54,13 +54,13 @@ class PagesTest {
   @TempDir Path directory;
 
   @Test
-  void everyLinkLeadsToAFileAndToAHeadingOfIt() throws IOException {
+  void everyLinkRefersToAnExistingFileAndAnchor() throws IOException {
     List<String> broken = new ArrayList<>();
     int links = 0;
     for (Page page : Page.all()) {
       for (String link : page.links()) {
         links++;
-        if (!leadsSomewhere(page, link)) {
+        if (!resolves(page, link)) {
           broken.add(Page.ROOT.relativize(page.file()) + ": " + link);
         }
       }
@@ -69,7 +69,7 @@ class PagesTest {
     assertThat(broken).isEmpty();
   }
 
-  private static boolean leadsSomewhere(Page from, String link) throws IOException {
+  private static boolean resolves(Page from, String link) throws IOException {
     String[] fileAndAnchor = link.split("#", 2);
     Path file =
         fileAndAnchor[0].isEmpty() ? from.file() : from.file().resolveSibling(fileAndAnchor[0]);
@@ -108,7 +108,7 @@ class PagesTest {
     }
   }
 
-  /** Such as {@code Sender.maxMessage()}, also with arguments. */
+  /** A page names a method as in {@code Sender.maxMessage()}, with or without arguments. */
   @ParameterizedTest
   @ValueSource(strings = {"README.md", "docs/guide.md", "docs/guide-sm.md", "docs/options.md"})
   void everyMethodOfTheApiThatAPageNamesExists(String name) throws IOException {

@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How ./test repeats tests that it runs without Maven, and what it reports of all tests. */
+/** How ./test repeats tests that it runs without Maven, and what it reports about all tests. */
 @Tag("long")
 class RepeatedTestsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
 
-  /** The exit code of a process that dies of it, as a JVM does after an error of its own. */
+  /** The exit code of a process that this signal ends, such as a JVM after an internal error. */
   private static final int SIGABRT = 134;
 
   private static Path reportClasses;
@@ -35,7 +35,7 @@ class RepeatedTestsTest {
     return run(pick, "direct");
   }
 
-  /** As on the emulated device, in a JVM for each class. */
+  /** Runs each class in a JVM of its own, as on the emulated device. */
   private Ended runInGroups(String pick) throws Exception {
     return run(pick, "in_groups");
   }
@@ -82,7 +82,7 @@ class RepeatedTestsTest {
         Files.readAllLines(folder.resolve("target/flaky-tests.txt")));
   }
 
-  /** Compiled once, as the launcher would compile the source each time. */
+  /** Compiles the report once; the launcher of source files would compile it for each test. */
   @BeforeAll
   static void compileTheReport(@TempDir Path classes) {
     Path source = CHECKOUT.resolve("build-support/TestReport.java");
@@ -192,7 +192,7 @@ class RepeatedTestsTest {
   }
 
   @Test
-  void aTestThatFailsBeforeItsJvmCrashesIsRepeatedAsAnyOther() throws Exception {
+  void aTestThatFailsBeforeItsJvmCrashesIsRepeatedLikeAnyOther() throws Exception {
     Ended ended = runInGroups("#(failsOnce|crashesOnce)$");
     assertThat(ended.part()).isZero();
     assertThat(ended.report()).as("%s", ended).isZero();
@@ -246,7 +246,7 @@ class RepeatedTestsTest {
   }
 
   @Test
-  void aClassThatCannotBePreparedIsRepeated() throws Exception {
+  void aClassWhosePreparationFailsIsRepeated() throws Exception {
     Ended ended = run("FailsBeforeAllOnce");
     assertThat(ended.part()).isZero();
     assertThat(ended.flaky()).hasSize(1).first().asString().contains("FailsBeforeAllOnce");
@@ -254,7 +254,7 @@ class RepeatedTestsTest {
   }
 
   @Test
-  void aLeakThatShowsOnceIsAFailure() throws Exception {
+  void aLeakThatIsFoundOnceFailsTheRun() throws Exception {
     Ended ended = run("#failsOnceByALeak$");
     assertThat(ended.part()).isZero();
     assertThat(ended.report()).isEqualTo(1);
@@ -284,7 +284,7 @@ class RepeatedTestsTest {
   }
 
   @Test
-  void aTestWhoseRepetitionEndsWithItsJvmIsNotFlaky() throws Exception {
+  void aTestIsNotFlakyIfItsJvmEndsDuringTheRepetition() throws Exception {
     Files.createDirectories(folder.resolve("target"));
     result("device", 1, "FAILED\t5\tT#a\tid-a\tat first", "FAILED\t5\tT#b\tid-b\tat first");
     Path second = folder.resolve("run/device/2/results.tsv");
@@ -307,7 +307,7 @@ class RepeatedTestsTest {
   }
 
   @Test
-  void aPartThatIsSkippedIsSaidWithTheCounts() throws Exception {
+  void aSkippedPartIsReportedWithTheCounts() throws Exception {
     Files.createDirectories(folder.resolve("target"));
     result("device", 1, "SUCCESSFUL\t5\tT#a\tid-a\t");
     Files.createDirectories(folder.resolve("run/containers"));
@@ -327,7 +327,9 @@ class RepeatedTestsTest {
     assertThat(report(0).report()).isEqualTo(1);
   }
 
-  /** The names of Surefire's elements are tested with Surefire itself, in src/it/repeated-tests. */
+  /**
+   * The elements of Surefire's reports are tested in src/it/repeated-tests, with Surefire itself.
+   */
   @Test
   void theSlowestClassesIncludeTheirNestedOnes() throws Exception {
     Files.createDirectories(folder.resolve("target"));

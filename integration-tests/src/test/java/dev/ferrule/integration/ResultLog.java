@@ -56,11 +56,11 @@ public final class ResultLog implements TestExecutionListener {
       return;
     }
     long tests = plan.countTestIdentifiers(TestIdentifier::isTest);
-    System.out.println("running " + tests + " tests, and those that parameters add");
+    System.out.println("running " + tests + " tests, and the invocations of parameterized tests");
     Thread.ofPlatform().daemon().name("progress").start(this::reportEachMinute);
   }
 
-  /** Shows that no test is missing; a JVM that crashes does not get here. */
+  /** Marks the results as complete. If the JVM crashes, the line is missing. */
   @Override
   public void testPlanExecutionFinished(TestPlan plan) {
     if (file != null) {
@@ -136,7 +136,7 @@ public final class ResultLog implements TestExecutionListener {
     }
   }
 
-  /** The name with the arguments of the invocation, if there are any. */
+  /** Returns the test's name, with the arguments of an invocation. */
   private static String nameOf(TestIdentifier test) {
     TestName name = TestName.of(test.getUniqueIdObject());
     boolean isInvocation = !test.getDisplayName().startsWith(name.method());

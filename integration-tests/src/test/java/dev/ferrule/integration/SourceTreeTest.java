@@ -67,7 +67,7 @@ class SourceTreeTest {
           "RawMemory",
           "Series");
 
-  /** Text in backticks without a space in it. */
+  /** Text in backticks, without spaces. */
   private static final Pattern CODE = Pattern.compile("`([^`\\s]+)`");
 
   /** The name of a test, which may be abbreviated by {@code …}. */
@@ -78,7 +78,7 @@ class SourceTreeTest {
   private static final Pattern SENTENCE = Pattern.compile("[a-z]+(?:[A-Z][a-z0-9]*){3,}");
 
   @Test
-  void everyArtifactAUserMayDependOnIsInTheBom() throws Exception {
+  void everyArtifactThatAUserMayDependOnIsInTheBom() throws Exception {
     List<String> artifacts =
         texts(ROOT.resolve("pom.xml"), "module").stream()
             .filter(module -> !NOT_FOR_USERS.contains(module))
@@ -89,7 +89,7 @@ class SourceTreeTest {
   }
 
   @Test
-  void everyJavaFileButTheGeneratedStatesTheLicence() throws Exception {
+  void everyJavaFileExceptGeneratedOnesStatesTheLicence() throws Exception {
     // Spotless checks most files, but skips module-info and package-info.
     try (Stream<Path> files = Files.walk(ROOT)) {
       List<Path> unlicensed =
@@ -107,7 +107,7 @@ class SourceTreeTest {
 
   /** NullAway checks only the packages that are marked. Benchmarks have fields that JMH sets. */
   @Test
-  void everyPackageButTheGeneratedIsNullMarked() throws Exception {
+  void everyPackageExceptGeneratedOnesIsNullMarked() throws Exception {
     List<Path> packages = new ArrayList<>();
     for (String module : texts(ROOT.resolve("pom.xml"), "module")) {
       Path sources = ROOT.resolve(module).resolve("src/main/java");
@@ -128,9 +128,11 @@ class SourceTreeTest {
             assertThat(folder.resolve("package-info.java")).content().contains("@NullMarked"));
   }
 
-  /** {@code generate.sh} wrote the checksums: none of the files was edited since. */
+  /**
+   * {@code generate.sh} writes the checksums. A file that is edited later does not match its own.
+   */
   @Test
-  void theBindingsAreWhatJextractMadeOfTheseArguments() throws Exception {
+  void theBindingsAreTheUneditedOutputOfJextract() throws Exception {
     Path manifest = ROOT.resolve("build-support/jextract/SHA256SUMS");
     Map<Path, String> expected = new TreeMap<>();
     for (String line : Files.readAllLines(manifest)) {
@@ -194,7 +196,7 @@ class SourceTreeTest {
     }
   }
 
-  /** Words that a stranger has to translate back; see CONTRIBUTING.md. */
+  /** Idioms that a reader would have to translate; see CONTRIBUTING.md. */
   @Test
   void noFileUsesTheWorstIdioms() throws IOException {
     List<String> found = new ArrayList<>();
@@ -259,7 +261,7 @@ class SourceTreeTest {
         .hasSizeLessThan(VERBS_EXAMPLE_LINES);
   }
 
-  /** A program's author reads all of it. */
+  /** The author of a program reads all of the API. */
   @Test
   void theApiIsSmall() throws IOException {
     int lines = 0;
@@ -281,7 +283,7 @@ class SourceTreeTest {
     }
   }
 
-  /** Returns the source text of all test classes by name; the providers share some names. */
+  /** Returns the source text of all test classes by name. Classes of the same name are joined. */
   private static Map<String, String> testSources() throws IOException {
     Map<String, String> sources = new HashMap<>();
     try (Stream<Path> files = Files.walk(ROOT)) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** docs/sources.md: each row names a place, and each name in its tables exists. */
+/** docs/sources.md: each row of a table names a place in Ferrule, and each name exists. */
 class SourcesTest {
 
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
@@ -37,7 +37,7 @@ class SourcesTest {
   private static final Pattern SHOWING =
       Pattern.compile("(ferrule|--).*|\\w+(Test|Contract|Stress)(\\.\\w+)?");
 
-  /** The commands that measure, whose flags are named without them. */
+  /** The help of the commands that measure. The page names their flags without the command. */
   private static final String HELP_OF_ALL =
       run("evaluate", "--help") + run("latency", "--help") + run("serve", "--help");
 
@@ -67,11 +67,11 @@ class SourcesTest {
   }
 
   /**
-   * A row of a table that compares.
+   * A row of a table of comparisons.
    *
    * @param provider the section's provider
-   * @param place where it is in Ferrule
-   * @param shownBy what shows it
+   * @param place the place in Ferrule
+   * @param shownBy the test, command or measurement that shows it
    */
   private record Row(String provider, String place, String shownBy) {}
 
@@ -135,7 +135,10 @@ class SourcesTest {
     }
   }
 
-  /** Returns whether a command, with its flags and experiment, is one; or flags of any command. */
+  /**
+   * Returns whether a command exists, with its flags and experiment; flags alone may be of any
+   * command that measures.
+   */
   private static boolean isCommand(String provider, String line) {
     Matcher command = Pattern.compile("ferrule ([\\w-]+)").matcher(line);
     String help = command.find() ? run(command.group(1), "--help") : HELP_OF_ALL;
@@ -146,7 +149,7 @@ class SourcesTest {
             .allMatch(flag -> Pattern.compile(flag.group() + "\\b").matcher(help).find());
   }
 
-  /** Returns whether a provider has an experiment, and it is not skipped. */
+  /** Returns whether a provider has an experiment that is not skipped. */
   private static boolean isExperiment(String provider, String id) {
     return Pattern.compile("(?m)^" + provider + " +" + id + " +(?! |skipped)")
         .matcher(EXPERIMENTS)
@@ -177,20 +180,20 @@ class SourcesTest {
   }
 
   @Test
-  void aNameThatDoesNotExistIsFound() {
+  void aNameThatDoesNotExistIsDetected() {
     List<Option<?>> options =
         Ferrule.providers().stream().flatMap(provider -> provider.options().stream()).toList();
     assertThat(
             List.of(
                 "NoSuchTest",
                 "Receiver.tryToReceive",
-                "Receiver.messages", // a word of its javadoc
+                "Receiver.messages", // a word in its javadoc, not a method
                 "noOption",
                 "wait=hurry",
                 "NO_MESSAGE",
                 "ferrule evaluate --simplex",
                 "ferrule evaluate --only nothing",
-                "ferrule evaluate --only magic")) // which is one of magicring
+                "ferrule evaluate --only magic")) // an experiment of magicring only
         .noneMatch(name -> exists("sendrecv", name, options));
   }
 

@@ -10,8 +10,8 @@ import org.junit.platform.launcher.PostDiscoveryFilter;
 /**
  * Selects tests by a regular expression that is found in their {@link TestName}, if the system
  * property {@value #PROPERTY} is set. JUnit's own filters select neither one nested class of a
- * subclass nor one method of it. A {@code $} before a letter means itself, as in the names of
- * nested classes.
+ * subclass nor one method of it. A {@code $} before a letter is literal, as in the names of nested
+ * classes.
  */
 public final class TestPick implements PostDiscoveryFilter {
 

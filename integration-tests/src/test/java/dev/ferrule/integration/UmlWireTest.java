@@ -38,7 +38,7 @@ class UmlWireTest {
 
   @TempDir private Path folder;
 
-  /** The folders of the machines; what a script prints is in the file "out" of its own. */
+  /** The folders of the machines. The output of a machine's script is in the file "out" there. */
   private Path first;
 
   private Path second;
@@ -108,7 +108,7 @@ class UmlWireTest {
             """
             ask down
             put lost
-            ask down # answered before the packet may be read, but the next one after it
+            ask down # the first answer may precede the reading of the packet, this one follows it
             ask up
             put kept
             await grep -qs kept "${folder%1}2/out"
@@ -123,7 +123,7 @@ class UmlWireTest {
   }
 
   @Test
-  void aMachineKillsTheOther() throws Exception {
+  void aMachineCanKillTheOther() throws Exception {
     int code =
         run(
             """
@@ -137,7 +137,7 @@ class UmlWireTest {
   }
 
   @Test
-  void aMachineThatKillsItselfEndsTheRunIfItIsTheFirst() throws Exception {
+  void theRunEndsIfTheFirstMachineKillsItself() throws Exception {
     int code =
         run(
             """

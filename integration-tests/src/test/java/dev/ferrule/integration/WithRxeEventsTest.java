@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * How {@code with-rxe} reads the events of its virtual machines. A script replaces QEMU: it writes
- * the events as QEMU and a slow machine may.
+ * the events as QEMU and a slow machine may write them.
  */
 class WithRxeEventsTest {
 
@@ -26,8 +26,8 @@ class WithRxeEventsTest {
       Path.of("").toAbsolutePath().getParent().resolve("build-support/rxe");
 
   /**
-   * Runs machines as {@code with-rxe} does, $2 being "yes" for two; a lost event ends in 125 or
-   * 124.
+   * Runs machines as {@code with-rxe} does: two if $2 is "yes", otherwise one. If an event is lost,
+   * the exit code is 125 or 124.
    */
   private static final String WITH_RXE =
       """
@@ -173,7 +173,7 @@ class WithRxeEventsTest {
   }
 
   @Test
-  void aNameThatIsNotValidInTheLocaleIsNoUnknownLine() throws Exception {
+  void aNameThatIsInvalidInTheLocaleIsAccepted() throws Exception {
     Ended ended =
         run(false, "printf '1 started\\n1 crashed \\377 of SIGABRT\\n1 ended 6\\n'; drained");
     assertThat(ended.exitCode()).as(ended.err()).isEqualTo(6);

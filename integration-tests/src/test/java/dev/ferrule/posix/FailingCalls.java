@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Lets system calls of this process fail at random, with an errno that the function's manual page
- * lists. Calls of the data path, and those that give something back, are not affected.
+ * Makes system calls of this process fail at random, with an errno that the function's manual page
+ * lists. Calls of the data path, and calls that release a resource, do not fail.
  */
 public final class FailingCalls {
 
@@ -31,10 +31,10 @@ public final class FailingCalls {
   private FailingCalls() {}
 
   /**
-   * Begins to let calls fail.
+   * Makes calls fail from now on.
    *
-   * @param seed determines which
-   * @param percent the probability of each
+   * @param seed determines which calls fail
+   * @param percent the probability that a call fails
    */
   public static void begin(long seed, int percent) {
     Random random = new Random(seed);
@@ -49,7 +49,7 @@ public final class FailingCalls {
         };
   }
 
-  /** Lets all calls be made again. */
+  /** Makes no call fail any more. */
   public static void end() {
     NativeFunction.faults = function -> 0;
   }

@@ -4,14 +4,14 @@ package consumer;
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 
-/** Prints which providers there are, and whether they work on this machine. */
+/** Prints the providers, and whether each of them works on this machine. */
 public final class ListProviders {
   private ListProviders() {}
 
   /**
    * Runs the program.
    *
-   * @param args the first one begins each line
+   * @param args the first one is printed at the start of each line
    */
   public static void main(String[] args) {
     for (ProviderInfo provider : Ferrule.providers()) {

@@ -7,8 +7,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A stream of a program's commands, for the engine's client. The JDK's pipe would fail when the
- * last writing thread has ended, as a test's does.
+ * The commands to a program, as a stream that the engine's client reads. A pipe of the JDK would
+ * fail after the last thread that has written to it has ended, as the thread of a test does.
  */
 final class CommandStream extends InputStream {
 
@@ -34,7 +34,7 @@ final class CommandStream extends InputStream {
     return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
-  /** Returns what is available of a line, and blocks only if there is nothing. */
+  /** Returns bytes of the current line, or waits for the next one. */
   @Override
   public int read(byte[] into, int offset, int length) {
     while (!ended && next == current.length) {

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A test in containers; CONTRIBUTING.md describes how these are run. Resources that a test creates
- * here are removed after it, in reverse order, without a reaper, whose image would have to be
- * fetched.
+ * A test in containers; CONTRIBUTING.md describes how these are run. The resources of a test are
+ * removed after it, in the reverse order of their creation. Testcontainers' reaper is not used, as
+ * its image would have to be downloaded.
  */
 @Tag("containers")
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -22,7 +22,7 @@ abstract class ContainerTest {
   /** The mount point of the shared volume in containers. */
   static final String SHARED = "/shared";
 
-  /** The directory in it for the tests' endpoints. */
+  /** The directory of the tests' endpoints in the volume. */
   static final String BASE = SHARED + "/app";
 
   static final String ADDRESS = "sm://" + BASE;
@@ -36,7 +36,7 @@ abstract class ContainerTest {
     return volume;
   }
 
-  /** Returns a container to be started. */
+  /** Returns a container that is not yet started. */
   final PeerContainer container() {
     PeerContainer container = new PeerContainer();
     made.push(container);
@@ -71,7 +71,7 @@ abstract class ContainerTest {
     first.assertIsWhatTheOtherSideSaw(second);
   }
 
-  /** Lets each side read and write the other's memory, and checks the path taken. */
+  /** Reads and writes the memory of each side from the other, and checks the path used. */
   static void accessMemory(PeerContainer one, PeerContainer other, String path) {
     one.send("share 1");
     other.ask("share 1");

@@ -17,9 +17,9 @@ import java.time.Duration;
 import java.util.Random;
 
 /**
- * A user that a listener admits by {@code access=group}, and that uses the handshake to disturb
- * others: it connects and goes away at any time, and sends handshake messages in any order. All of
- * them are well-formed; CONNECT also carries memory without a ring, or none.
+ * A member of the group that a listener admits by {@code access=group}. It misuses the handshake to
+ * disturb other clients: it abandons connects at any time, and sends handshake messages in any
+ * order. The messages are well-formed; CONNECT passes memory without a ring, or none.
  */
 final class HostileMember {
 
@@ -35,9 +35,9 @@ final class HostileMember {
   /**
    * Attacks a listener.
    *
-   * @param listener its endpoint
-   * @param attempts the number of connections, and of datagrams, attempted
-   * @return how many connections of the half that waits were established
+   * @param listener the URI of its endpoint
+   * @param attempts the number of connects, and of datagrams
+   * @return how many of the connects with a long timeout, which are half of them, have succeeded
    */
   static String attack(URI listener, int attempts) throws IOException {
     Random random = new Random(29);
@@ -54,7 +54,7 @@ final class HostileMember {
         boolean passes = type == CONNECT && random.nextBoolean();
         socket.send(message(type, random), passes ? memory : null, victim.resolve("sock"));
         if (random.nextInt(4) == 0) {
-          socket.receive(); // of the other answers, its queue becomes full
+          socket.receive(); // the other answers fill the queue
         }
       }
     }

@@ -14,7 +14,7 @@ class LossTest extends ContainerTest {
   private static final String LOST = "PeerLostException";
 
   @Test
-  void aContainerKilledMeanwhileEndsItsOwnConnectionsOnly() {
+  void aContainerThatIsKilledEndsOnlyItsOwnConnections() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).start();
     PeerContainer victim = container(volume).start();
@@ -24,7 +24,7 @@ class LossTest extends ContainerTest {
     connect(server, victim, ADDRESS + FOREVER);
     connect(server, victim, ADDRESS + FOREVER);
 
-    // one of the victim's connections is full in one direction, another in the other
+    // one of the victim's connections is full towards the server, the other towards the victim
     victim.send("flood 1");
     server.ask("begin flood 3");
     server.ask("stalled 3");
@@ -39,7 +39,7 @@ class LossTest extends ContainerTest {
   }
 
   @Test
-  void aClientsContainerThatIsRestartedIsAnotherClientOfTheSameName() {
+  void aClientWhoseContainerIsRestartedIsANewClientOfTheSameName() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).start();
     PeerContainer client = container(volume).start();
@@ -63,14 +63,14 @@ class LossTest extends ContainerTest {
     assertThat(server.ask("files " + SHARED)).isEmpty();
   }
 
-  /** Returns the names in its directory, without the numbers of connections, which differ. */
+  /** Returns the names of a client's files, with N for the numbers of connections, which differ. */
   private static String filesOfTheClient(PeerContainer client) {
     String files = client.ask("files " + BASE);
     return files.substring(files.indexOf(" 1/2 ")).replaceAll("conns/[0-9]+", "conns/N");
   }
 
   @Test
-  void aListenersContainerThatIsRestartedAtTheSamePathIsAnotherPeer() {
+  void aListenerWhoseContainerIsRestartedAtTheSamePathIsANewPeer() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).start();
     PeerContainer client = container(volume).start();

@@ -7,17 +7,17 @@ import com.github.dockerjava.api.model.Capability;
 import org.junit.jupiter.api.Test;
 
 /**
- * Namespaces that containers share besides a volume, and the resulting paths of remote memory
- * access.
+ * The paths of remote memory access between containers that share a volume, with and without a
+ * common PID namespace.
  */
 class NamespacesTest extends ContainerTest {
 
-  /** The default profile of Docker up to 20.10. */
+  /** Refuses the calls of cross-memory attach, as Docker's default profile does up to 20.10. */
   private static final String WITHOUT_CROSS_MEMORY =
       "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"process_vm_readv\","
           + "\"process_vm_writev\"],\"action\":\"SCMP_ACT_ERRNO\"}]}";
 
-  private static void closeAndSeeThatNothingIsLeft(PeerContainer server, PeerContainer client) {
+  private static void closeAndCheckThatNothingIsLeft(PeerContainer server, PeerContainer client) {
     client.ask("close 1");
     server.ask("close 1");
     server.ask("unlisten");
@@ -29,7 +29,7 @@ class NamespacesTest extends ContainerTest {
   @Test
   void containersThatShareAVolumeAndAreBothPid1ExchangeMessagesAndMemory() {
     SharedVolume volume = volume("64m");
-    // with the permission for the kernel's path, each process finds itself at the peer's pid
+    // the kernel permits the copy, but the peer's process id, 1, is also that of the caller itself
     PeerContainer server = container(volume).capability(Capability.SYS_PTRACE).start();
     PeerContainer client = container(volume).capability(Capability.SYS_PTRACE).start();
     assertThat(server.ask("whoami")).isEqualTo("1 0");
@@ -47,7 +47,7 @@ class NamespacesTest extends ContainerTest {
     client.ask("close 2");
     server.ask("close 2");
 
-    closeAndSeeThatNothingIsLeft(server, client);
+    closeAndCheckThatNothingIsLeft(server, client);
   }
 
   @Test
@@ -63,7 +63,7 @@ class NamespacesTest extends ContainerTest {
     exchangeMessages(server, client, 1);
     accessMemory(server, client, "cma");
 
-    closeAndSeeThatNothingIsLeft(server, client);
+    closeAndCheckThatNothingIsLeft(server, client);
   }
 
   @Test

@@ -36,7 +36,7 @@ final class PeerContainer implements AutoCloseable {
   /** Enough for a JVM and 100 MiB more. */
   static final long LIMIT = 320 << 20;
 
-  /** The end of the program's output, which the program itself never prints. */
+  /** Marks the end of the program's output. The program never prints it. */
   private static final String END = "end of output";
 
   private final GenericContainer<?> container = new GenericContainer<>(PeerImage.INSTANCE);
@@ -48,7 +48,7 @@ final class PeerContainer implements AutoCloseable {
   PeerContainer() {
     container.withCommand(PeerImage.command().toArray(String[]::new));
     container.withLabels(SharedVolume.RUN);
-    container.withStartupCheckStrategy(new WhateverBecomesOfIt());
+    container.withStartupCheckStrategy(new WithoutStartupCheck());
     container.withCreateContainerCmdModifier(this::set);
   }
 
@@ -175,7 +175,9 @@ final class PeerContainer implements AutoCloseable {
       String line = output.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
       if (line == null || line.equals(END)) {
         throw new AssertionError(
-            (line == null ? "no answer" : "it has ended") + "; its log:\n" + container.getLogs());
+            (line == null ? "no answer" : "the program has ended")
+                + "; its log:\n"
+                + container.getLogs());
       }
       assertThat(line).startsWith(wanted);
       return line.substring(wanted.length());
@@ -249,10 +251,10 @@ final class PeerContainer implements AutoCloseable {
   }
 
   /**
-   * A program that exits early is handled by the test, which waits for its answers; checking takes
-   * a second each time.
+   * Omits the check whether the program has started, which would take a second. A test that waits
+   * for an answer detects a program that has ended.
    */
-  private static final class WhateverBecomesOfIt extends StartupCheckStrategy {
+  private static final class WithoutStartupCheck extends StartupCheckStrategy {
 
     @Override
     public boolean waitUntilStartupSuccessful(DockerClient engine, String id) {

@@ -24,8 +24,9 @@ import org.jspecify.annotations.NullMarked;
 import org.testcontainers.images.builder.ImageFromDockerfile;
 
 /**
- * The containers' image: only Ferrule and the tests' program, since there may be no registry for
- * more. The JDK and the C library are this machine's, mounted read-only.
+ * The containers' image. It contains only Ferrule and the tests' program, as there may be no
+ * registry from which to download more. The JDK and the C library are this machine's, mounted
+ * read-only.
  */
 final class PeerImage {
 
@@ -40,8 +41,8 @@ final class PeerImage {
   private static final List<String> LIBRARIES = List.of("/lib", "/lib64", "/usr/lib", "/usr/lib64");
 
   /**
-   * Created once, and removed when this JVM exits; by a name of its own, so that it is not the
-   * image of another run on the same engine.
+   * Created once, and removed when this JVM exits. Its name is unique, so that two runs on the same
+   * engine have different images.
    */
   static final ImageFromDockerfile INSTANCE = make();
 
@@ -99,7 +100,7 @@ final class PeerImage {
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-XX:-UsePerfData", // there is no /tmp
-            "-XX:+ErrorFileToStderr", // nor any writable directory
+            "-XX:+ErrorFileToStderr", // there is no writable directory
             "-Xmx128m",
             "--enable-native-access=ALL-UNNAMED",
             "-cp"));
@@ -124,7 +125,9 @@ final class PeerImage {
         .toList();
   }
 
-  /** Returns the targets of links: some distributions have Java's configuration elsewhere. */
+  /**
+   * Returns the folders of linked files: some distributions have Java's configuration elsewhere.
+   */
   private static Set<Path> placesOfLinkedFiles() {
     Set<Path> places = new LinkedHashSet<>();
     try (Stream<Path> files = Files.walk(JAVA_HOME.resolve("conf"))) {

@@ -29,9 +29,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The program in a container: executes each line of standard input as a command, and answers it
- * with a line. A test so observes remotely what a program that uses Ferrule observes. Connections
- * are identified by numbers, from 1 in the order of their creation by the program.
+ * The program in a container. It executes each line of standard input as a command, and answers it
+ * with a line. A test thereby observes remotely what a program that uses Ferrule observes.
+ * Connections are numbered from 1 in the order of their creation by the program.
  */
 public final class PeerProgram {
 
@@ -188,8 +188,8 @@ public final class PeerProgram {
   }
 
   /**
-   * Frees the pages of this process's own memory of messages, whose length is known: all but the
-   * first MiB, in which the ring is.
+   * Frees the pages of the memory in which this process receives messages, except for the first
+   * MiB, which contains the ring. The memory is found by its length.
    */
   private static String punch(long buffer) throws Throwable {
     Linker linker = Linker.nativeLinker();
@@ -214,7 +214,7 @@ public final class PeerProgram {
         return mapping;
       }
     }
-    throw new IllegalStateException("no such memory");
+    throw new IllegalStateException("no shared memory of at least " + buffer + " bytes");
   }
 
   /** Returns how much shared memory the container is charged for, in bytes. */
@@ -228,7 +228,7 @@ public final class PeerProgram {
         .orElseThrow();
   }
 
-  /** Sends until a failure. */
+  /** Sends messages until a send fails. */
   private static String flood(Connection connection) {
     for (long i = 0; ; i++) {
       connection.sender().send(MemorySegment.ofArray(new long[] {i}));
@@ -247,13 +247,13 @@ public final class PeerProgram {
     try (accepted;
         ReceiveRegion message = accepted.receiver().receive()) {
       accepted.sender().send(message.segment());
-      accepted.receiver().receive().close(); // until the client closes
+      accepted.receiver().receive().close(); // fails when the client closes
     } catch (FerruleException e) {
-      return; // the client has gone away
+      return; // the client has closed, or was lost
     }
   }
 
-  /** Connects, and gets an answer, some times. */
+  /** Connects several times, and each time sends a message and receives the answer. */
   private static String visit(URI address, int times) {
     for (int i = 0; i < times; i++) {
       try (Connection connection = Ferrule.connect(address)) {
@@ -269,7 +269,7 @@ public final class PeerProgram {
     return "";
   }
 
-  /** Returns when a sending thread has stalled. */
+  /** Waits until a sending thread has stalled. */
   private static String awaitStall(Connection connection) {
     while (connection.counters().backPressureStalls() == 0) {
       Thread.onSpinWait();

@@ -6,24 +6,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * A peer that frees the pages of the memory that it has passed makes this side pay for those that
- * it writes: once for each page of the buffer, however often the peer repeats that.
+ * If a peer frees pages of the memory that it has passed, the kernel charges this side for the
+ * pages that it writes: at most once for each page of the buffer, however often the peer frees
+ * them.
  */
 class PunchedMemoryTest extends ContainerTest {
 
   private static final long MIB = 1 << 20;
   private static final long BUFFER = 64 * MIB; // of the client
   private static final int MESSAGES = 4; // at once
-  private static final long SENT = MESSAGES * 12 * MIB; // a round
+  private static final long SENT = MESSAGES * 12 * MIB; // in each round
   private static final int ROUNDS = 10;
 
   @Test
-  void theServerPaysForNoMoreThanTheClientsBufferHoweverOftenItIsFreed() {
+  void theServerIsChargedForNoMoreThanTheClientsBufferHoweverOftenItIsFreed() {
     assertThat(ROUNDS * SENT).isGreaterThan(PeerContainer.LIMIT);
     SharedVolume volume = volume("64k");
     PeerContainer server = container(volume).memoryLimit().start();
     PeerContainer client = container(volume).start();
-    // so that the client's memory is recognized by its length
+    // without allocatable memory, the server's memory is shorter than the client's
     server.ask("listen " + ADDRESS + "?allocatable=0");
     connect(server, client, ADDRESS + "?maxMessage=16MiB&buffer=64MiB");
     exchange(server, client);

@@ -19,7 +19,7 @@ class RoomTest extends ContainerTest {
     server.ask("listen " + ADDRESS);
     connect(server, client, ADDRESS);
     exchangeMessages(server, client, 1);
-    accessMemory(server, client, "mmap"); // whose buffer is allocated on first use
+    accessMemory(server, client, "mmap"); // its buffer is allocated on first use
     client.ask("close 1");
     server.ask("close 1");
 

@@ -28,7 +28,7 @@ final class SharedVolume implements AutoCloseable {
   /** Creates a tmpfs of a size, in the format of the kernel's option {@code size}, such as 64m. */
   static SharedVolume tmpfs(String size) {
     DockerClient engine = DockerClientFactory.instance().client();
-    // In a container's binds, a name alone would be a folder on disk.
+    // A container's bind to a name that is no volume would create a folder on disk.
     String name = "ferrule-" + UUID.randomUUID();
     engine
         .createVolumeCmd()

@@ -42,7 +42,7 @@ class UsersTest extends ContainerTest {
   }
 
   @Test
-  void differentUsersWithoutAccessGetTheMissingPermissionInTheMessage() {
+  void theMessageForAUserWithoutAccessNamesTheMissingPermission() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).user(USER, GROUP).start();
     PeerContainer client = container(volume).user(ANOTHER, GROUP).start();
@@ -68,14 +68,14 @@ class UsersTest extends ContainerTest {
     assertThat(stranger.failureOf("connect " + ADDRESS + ACCESS))
         .startsWith("ConnectionRefusedException")
         .contains("permission denied", BASE, "a common group");
-    // root may open everything, so it only sees that the server, which may not, does not answer
+    // root may open every file; the server may not open root's, and so does not answer
     assertThat(root.failureOf("connect " + ADDRESS + ACCESS + "&connectTimeout=200ms"))
         .startsWith("OperationTimeoutException")
         .contains("runs as user id " + USER, "must be in the group of " + BASE);
   }
 
   @Test
-  void aMemberThatMisusesTheHandshakeDisturbsNoOther() {
+  void aMemberThatMisusesTheHandshakeDisturbsNoOtherClient() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).user(USER, GROUP).start();
     PeerContainer client = container(volume).user(USER, GROUP).start();

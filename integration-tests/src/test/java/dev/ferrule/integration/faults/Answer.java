@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a step answered. */
+/** The answer to a step. */
 record Answer(List<String> words, @Nullable String exception) {
 
   private static final String FAILURES =
@@ -29,14 +29,14 @@ record Answer(List<String> words, @Nullable String exception) {
     }
   }
 
-  /** A failure that faults may cause names itself. */
+  /** Checks that there is no exception, or one that faults may cause, with a message. */
   void expectFailure() {
     if (exception != null && !exception.matches(FAILURES)) {
-      throw new AssertionError("not a failure that a program expects: " + exception);
+      throw new AssertionError("faults do not cause this failure: " + exception);
     }
   }
 
-  /** An operation of a connection whose other side has ended may observe that. */
+  /** Checks that there is no exception, or that of the end of the other side. */
   void expectEndOrNothing(Link link) {
     if (link.mayEnd) {
       expectFailure();
@@ -45,7 +45,7 @@ record Answer(List<String> words, @Nullable String exception) {
     }
   }
 
-  /** A call that receives may observe that the other side has ended its messages. */
+  /** Checks that there is no exception, or that of the end of the other side's messages. */
   void expectEndOfStreamOrNothing(Link link, int side) {
     String end = link.endOfStream(side);
     if (link.mayEnd) {
@@ -55,7 +55,7 @@ record Answer(List<String> words, @Nullable String exception) {
     }
   }
 
-  /** The operation fails, by an exception of that name. */
+  /** Checks that the step has failed with an exception of this name. */
   void expectException(String name) {
     if (exception == null || !exception.matches("(?s)" + name + ": .*")) {
       throw new AssertionError("expected " + name + ", not " + exception);

@@ -26,12 +26,14 @@ final class Contents {
     return arena.allocateFrom(ValueLayout.JAVA_BYTE, BYTES);
   }
 
-  /** Describes the slice at an offset, as in {@code 17:100}. */
+  /** Describes a slice, which is named by its offset and length, as in {@code 17:100}. */
   static String describe(String place) {
     return describe(MemorySegment.ofArray(slice(place)));
   }
 
-  /** Returns the bytes of the slice at an offset, as in {@code 17:100}. */
+  /**
+   * Returns the bytes of a slice, which is named by its offset and length, as in {@code 17:100}.
+   */
   static byte[] slice(String place) {
     String[] words = place.split(":");
     int offset = Integer.parseInt(words[0]);

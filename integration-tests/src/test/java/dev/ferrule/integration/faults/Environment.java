@@ -12,7 +12,7 @@ interface Environment extends AutoCloseable {
    *
    * @param options the query of the URI, for both sides
    * @param longest the length of the longest message
-   * @param inFlight how many of these have room in any case, sent or held
+   * @param inFlight how many messages of that length always have room, sent or held
    */
   record Variant(String options, int longest, int inFlight) {}
 
@@ -21,7 +21,7 @@ interface Environment extends AutoCloseable {
   /** Returns the server's address, without a query. */
   String listenAddress();
 
-  /** Returns whether the room of a freed message is there at once, and not some time later. */
+  /** Returns whether the room of a freed message is available at once, and not after a delay. */
   boolean returnsRoomAtOnce();
 
   /** Returns the address to connect to. */
@@ -29,16 +29,19 @@ interface Environment extends AutoCloseable {
 
   Host host(int side);
 
-  /** Ends a host without a goodbye, and replaces it by a new one; false if that is impossible. */
+  /**
+   * Ends a host without closing its connections, and replaces it; returns false if that is
+   * impossible.
+   */
   boolean replace(int side);
 
-  /** Lets something fail that may end connections at any time; false if there is no such thing. */
+  /** Injects a fault that may end connections at any time; returns false if there is none. */
   boolean disturb(Random random);
 
-  /** Ends what {@link #disturb} has begun. */
+  /** Removes the faults that {@link #disturb} has injected. */
   void calm();
 
-  /** Checks that the programs, which have closed everything, have left nothing. */
+  /** Checks that no resource is left after the programs have closed everything. */
   void expectNothingLeft();
 
   @Override

@@ -7,18 +7,18 @@ import java.nio.ByteOrder;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The model of memory that one side exposes, and its peer accesses. */
+/** A model of memory that one side exposes and the other accesses. */
 final class ExposedPiece {
 
   final int owner;
   final String handle;
   final Set<String> rights;
-  final boolean allocated; // by Ferrule, which the program must not access after closing it
+  final boolean allocated; // by Ferrule; the program must not access it after closing it
   final byte[] bytes;
   boolean exposed = true;
   boolean attached;
-  boolean unknown; // what it contains, as an access has failed or was in progress at its end
-  private @Nullable String last; // what it contained when it was no longer exposed
+  boolean unknown; // the content, as an access has failed, or ran when the exposure ended
+  private @Nullable String last; // the content since the exposure has ended
 
   ExposedPiece(int owner, String handle, Set<String> rights, boolean allocated, int length) {
     this.owner = owner;
@@ -56,7 +56,7 @@ final class ExposedPiece {
     return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
   }
 
-  /** Checks what the owner has found in it. */
+  /** Checks the content that the owner has read. */
   void expectContent(String description) {
     String expected = last;
     if (expected == null && !unknown) {

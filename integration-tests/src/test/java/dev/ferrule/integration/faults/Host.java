@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.faults;
 
-/** Where a {@link Program} runs. */
+/** Runs a {@link Program}. */
 interface Host extends AutoCloseable {
 
-  /** Begins a step; its answer must be fetched before the next one. */
+  /** Begins a step; its answer must be read before the next step begins. */
   void begin(String step);
 
   /** Returns whether the step has ended. */
@@ -13,19 +13,19 @@ interface Host extends AutoCloseable {
   /** Waits for the end of the step, and returns what it observed. */
   String answer();
 
-  /** Does a step. */
+  /** Runs a step, and returns its answer. */
   default String run(String step) {
     begin(step);
     return answer();
   }
 
-  /** Stops the program for a while. */
+  /** Suspends the program. */
   void stop();
 
-  /** Lets a stopped program go on. */
+  /** Resumes a suspended program. */
   void resume();
 
-  /** Ends the program without a goodbye. */
+  /** Ends the program without closing its connections. */
   @Override
   void close();
 }

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The model of a connection: what was sent, and what each side may still see of it. */
+/** A model of a connection: the messages that were sent, and what each side may observe. */
 final class Link {
 
   /** The messages of one sender that have not been received. */
   static final class Queue {
-    final ArrayDeque<String> sent = new ArrayDeque<>(); // the places
+    final ArrayDeque<String> sent = new ArrayDeque<>(); // the places in Contents
     final ArrayDeque<String> staged = new ArrayDeque<>();
     boolean open = true;
 
@@ -26,7 +26,7 @@ final class Link {
     final List<Queue> queues = new ArrayList<>(List.of(new Queue()));
     boolean ended; // by the close of all senders
     int held;
-    int behind; // received while another one was held, for whose room a ring over RDMA waits
+    int behind; // received while another one was held: a ring over RDMA frees their room after it
 
     /** Returns how many messages must arrive. */
     int sent() {
@@ -34,8 +34,9 @@ final class Link {
     }
 
     /**
-     * Returns how many messages may take room. Over RDMA a sender may reserve as much ahead as it
-     * has staged, until it publishes, which another sender then lacks.
+     * Returns the number of messages for which room may be in use. Over RDMA a sender with staged
+     * messages may reserve room for as many more until it publishes. The other senders lack that
+     * room.
      */
     int inFlight() {
       return held
@@ -43,7 +44,7 @@ final class Link {
           + queues.stream().mapToInt(q -> q.sent.size() + 2 * q.staged.size()).sum();
     }
 
-    /** Returns whether the next message that is sent is the next one that is received. */
+    /** Returns whether a message that is sent next is also the next one to be received. */
     boolean mayBeFirst() {
       return !ended && inFlight() == 0;
     }
@@ -71,7 +72,7 @@ final class Link {
   final boolean[] open = {true, true};
   final Direction[] from = {new Direction(), new Direction()};
   final List<ExposedPiece> pieces = new ArrayList<>();
-  boolean mayEnd; // at any time, by a fault
+  boolean mayEnd; // at any time, due to a fault
   @Nullable String end; // the exception at the side that is still open, when the other has ended
 
   Link(String name, Environment.Variant variant) {
@@ -88,8 +89,8 @@ final class Link {
   }
 
   /**
-   * Returns the exception that calls which receive throw at one side when it has received all
-   * messages; null if more may follow.
+   * Returns the exception that a receive throws at one side after all messages, or null if more
+   * messages may follow.
    */
   @Nullable String endOfStream(int side) {
     boolean isClosed = "ConnectionClosedException".equals(end);

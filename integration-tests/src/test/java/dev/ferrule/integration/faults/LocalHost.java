@@ -9,7 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A thread of this process. */
+/** Runs a program in a thread of this process. */
 final class LocalHost implements Host {
 
   private static final int LIMIT_SECONDS = 90;
@@ -30,7 +30,7 @@ final class LocalHost implements Host {
         steps.take().run();
       }
     } catch (InterruptedException e) {
-      // it is closed
+      // close() was called
     }
   }
 
@@ -57,7 +57,7 @@ final class LocalHost implements Host {
     }
   }
 
-  /** Does nothing: what a stopped process does not do, a program does not do between steps. */
+  /** Does nothing: the program's thread is idle between steps. */
   @Override
   public void stop() {}
 

@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A process of its own. */
+/** Runs a program in a process of its own. */
 final class ProcessHost implements Host {
 
   private static final int LIMIT_SECONDS = 90;
@@ -55,7 +55,7 @@ final class ProcessHost implements Host {
         answers.add(line);
       }
     } catch (IOException e) {
-      // it was killed
+      // the process was killed
     }
     ended = true;
     answers.add("!Ended: exit code " + exitCode());
@@ -90,7 +90,7 @@ final class ProcessHost implements Host {
     if (answer != null) {
       return answer;
     }
-    signal("QUIT"); // prints where its threads are
+    signal("QUIT"); // prints the stacks of its threads
     List<String> dump = new ArrayList<>();
     for (String line = next(5); line != null && !ended; line = next(2)) {
       dump.add(line);

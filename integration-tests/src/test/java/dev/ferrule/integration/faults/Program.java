@@ -36,30 +36,31 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program with connections. It is told what to do next by lines of words, and answers each by a
- * line of what it has observed; an exception is the last word of it, from a {@code !} on.
+ * A program with connections. It reads steps, each a line of words, and answers each with a line of
+ * what it has observed. If the step throws an exception, this follows at the end of the line, after
+ * a {@code !}.
  *
  * <p>A message is named by its place in {@link Contents}, as in {@code 17:100}: offset and length.
  * A received one is described by its length and checksum.
  */
 public final class Program {
 
-  /** How long a step waits for what must come. */
+  /** How long a step waits for an event that must occur. */
   static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** What a program uses. */
+  /** The provider that a program uses, and the injection of faults. */
   interface ProviderAccess {
     Listener listen(URI address);
 
     Connection connect(URI address, ConnectionOptions options);
 
-    /** Lets calls of the system, or of the device, fail at random. */
+    /** Makes system calls, or calls of the device, fail at random. */
     void beginFaults(long seed, int percent);
 
     void endFaults();
   }
 
-  /** A connection's end, with what the program has of it. */
+  /** One side of a connection, with the objects that the program has obtained from it. */
   private static final class End {
     final Connection connection;
     final List<@Nullable Sender> senders = new ArrayList<>();
@@ -103,9 +104,9 @@ public final class Program {
   }
 
   /**
-   * Does the steps that are read from standard input.
+   * Runs the steps that are read from standard input.
    *
-   * @param arguments none
+   * @param arguments unused
    * @throws IOException if the input cannot be read
    */
   public static void main(String[] arguments) throws IOException {
@@ -139,12 +140,12 @@ public final class Program {
     }
   }
 
-  /** Does a step; returns what was observed. */
+  /** Runs a step, and returns its answer. */
   String run(String step) {
     answer = new StringBuilder("=");
     try {
       perform(step.split(" "));
-    } catch (Throwable e) { // whatever it is, the model decides whether it may be
+    } catch (Throwable e) { // the model decides which exceptions are permitted
       answer.append(" !").append(e.getClass().getSimpleName()).append(": ").append(e.getMessage());
       if (!(e instanceof FerruleException)) {
         answer.append(" at ").append(Arrays.stream(e.getStackTrace()).limit(6).toList());
@@ -159,7 +160,7 @@ public final class Program {
       case "listen" -> {
         Listener opened = provider.listen(URI.create(name));
         listener = opened;
-        say(opened.uri().toString());
+        report(opened.uri().toString());
       }
       case "unlisten" -> {
         requireNonNull(listener).close();
@@ -175,11 +176,11 @@ public final class Program {
         Connection accepted = requireNonNull(listener).accept(timeout);
         String peer = new String(accepted.peerPayload(), StandardCharsets.UTF_8);
         ends.put(peer, new End(accepted, contents));
-        say(peer);
+        report(peer);
       }
       case "faults" -> provider.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
       case "repair" -> provider.endFaults();
-      case "files" -> say(openFiles());
+      case "files" -> report(openFiles());
       default -> perform(words, requireNonNull(ends.get(name), name));
     }
   }
@@ -190,7 +191,7 @@ public final class Program {
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
       for (Path descriptor : descriptors.toList()) {
         if (Integer.parseInt(descriptor.getFileName().toString()) > 2
-            && Files.isSymbolicLink(descriptor)) { // the listing's own is closed
+            && Files.isSymbolicLink(descriptor)) { // that of the listing itself is closed by now
           files.add(Files.readSymbolicLink(descriptor).toString());
         }
       }
@@ -234,14 +235,15 @@ public final class Program {
       }
       case "receiveAndInspect" -> {
         awaitMessages(end, 1);
-        end.rma.perform(new String[] {"inspect", words[1], words[2]}, this::say);
+        end.rma.perform(new String[] {"inspect", words[1], words[2]}, this::report);
       }
-      case "expose", "unexpose", "inspect", "attach", "access" -> end.rma.perform(words, this::say);
+      case "expose", "unexpose", "inspect", "attach", "access" ->
+          end.rma.perform(words, this::report);
       default -> throw new IllegalArgumentException(words[0]);
     }
   }
 
-  /** Closes all senders; then none can send, and no other one can be opened. */
+  /** Closes all senders, and checks that none can send and that no other one can be opened. */
   private static void endMessages(End end) {
     for (Sender sender : end.senders) {
       if (sender != null) {
@@ -264,14 +266,14 @@ public final class Program {
     } catch (IllegalStateException e) {
       return;
     }
-    throw new AssertionError("possible after the end");
+    throw new AssertionError("a call has succeeded after the end of the messages");
   }
 
-  private void say(String word) {
+  private void report(String word) {
     answer.append(' ').append(word);
   }
 
-  /** Sends messages one after the other, and says each that was sent. */
+  /** Sends messages one after the other, and answers with each that was sent. */
   private void send(End end, String[] words) {
     Sender sender = end.sender(words[2]);
     for (int i = 4; i < words.length; i++) {
@@ -296,7 +298,7 @@ public final class Program {
       if (words[2].equals("0")) {
         end.last = id;
       }
-      say(words[i]);
+      report(words[i]);
     }
   }
 
@@ -305,7 +307,7 @@ public final class Program {
     if (region == null) {
       return -1;
     }
-    if (offset % 5 == 0) { // changes its mind
+    if (offset % 5 == 0) { // aborts some claims
       region.abort();
       region = sender.tryClaim(length);
       if (region == null) {
@@ -320,7 +322,7 @@ public final class Program {
     end.connection
         .receiver()
         .poll(
-            (buffer, offset, length) -> say(Contents.describe(buffer.asSlice(offset, length))),
+            (buffer, offset, length) -> report(Contents.describe(buffer.asSlice(offset, length))),
             limit);
   }
 
@@ -332,21 +334,21 @@ public final class Program {
       }
       String description = Contents.describe(region.segment());
       end.held.add(new Held(region, description));
-      say(description);
+      report(description);
     }
   }
 
   private void awaitMessages(End end, int count) {
     for (int i = 0; i < count; i++) {
       try (ReceiveRegion region = end.connection.receiver().receive(PATIENCE)) {
-        say(Contents.describe(region.segment()));
+        report(Contents.describe(region.segment()));
       } catch (OperationTimeoutException e) {
         throw new AssertionError("a message did not arrive", e);
       }
     }
   }
 
-  /** Frees a held message, or all, in the reverse order; they must not have changed. */
+  /** Frees the first held message, or all in reverse order, and checks that they are unchanged. */
   private void free(End end, boolean first) {
     do {
       Held held = first ? end.held.pollFirst() : end.held.pollLast();
@@ -358,7 +360,7 @@ public final class Program {
         throw new AssertionError("a held message has changed: " + held.description + ", " + now);
       }
       held.region.close();
-      say(now);
+      report(now);
     } while (!first);
   }
 }

@@ -16,7 +16,7 @@ final class Programs {
     this.environment = environment;
   }
 
-  /** Does a step of a side; returns its answer. */
+  /** Runs a step of a side, and returns its answer. */
   Answer step(int side, String step) {
     environment.host(side).begin(step);
     return answer(side, step);
@@ -28,7 +28,7 @@ final class Programs {
     String text = environment.host(side).answer();
     note("  " + shortened(text, 600));
     if (text.startsWith("!")) {
-      throw new AssertionError("a program has ended");
+      throw new AssertionError("a program has exited");
     }
     return Answer.of(text);
   }

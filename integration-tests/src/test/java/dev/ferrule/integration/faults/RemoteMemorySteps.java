@@ -19,11 +19,11 @@ final class RemoteMemorySteps {
   private static final String REFUSED = "RemoteAccessException";
   private static final List<String> RIGHTS = List.of("READ", "WRITE", "ATOMIC");
 
-  /** Operations of one step, and what they must answer. */
+  /** The operations of one step, and their expected answers. */
   private static final class Operations {
     final List<String> words = new ArrayList<>();
     final List<String> answers = new ArrayList<>();
-    @Nullable String refusal; // the exception of the last one
+    @Nullable String refusal; // the exception that the last operation must throw
     boolean mayView; // what a view shows is undefined once the peer has closed
   }
 
@@ -36,7 +36,7 @@ final class RemoteMemorySteps {
   }
 
   /**
-   * Exposes memory, or does something with memory that is.
+   * Exposes memory, or accesses, inspects or revokes memory that was exposed.
    *
    * @param failing whether calls of a side fail at random
    */
@@ -93,7 +93,7 @@ final class RemoteMemorySteps {
     }
   }
 
-  /** Checks an answer that must not be refused; returns whether it has no exception. */
+  /** Checks the answer to a call that must not be refused; returns whether it has no exception. */
   private static boolean mayPass(Link link, Answer answer, boolean failing) {
     if (failing) {
       answer.expectFailure();
@@ -114,7 +114,7 @@ final class RemoteMemorySteps {
     forgetOldest(link);
   }
 
-  /** Makes room for another one, but for those whose access is to be refused still. */
+  /** Removes the oldest piece that is not exposed if there are as many pieces as possible. */
   private static void forgetOldest(Link link) {
     Iterator<ExposedPiece> all = link.pieces.iterator();
     while (link.pieces.size() == MOST_PIECES && all.hasNext()) {
@@ -125,7 +125,7 @@ final class RemoteMemorySteps {
     }
   }
 
-  /** After it is no longer exposed, no byte changes. */
+  /** Ends the exposure during an access, and checks that no byte changes afterwards. */
   private void unexposeDuringAccess(Link link, ExposedPiece piece) {
     List<String> words = writes(piece);
     for (int i = 0;
@@ -136,7 +136,7 @@ final class RemoteMemorySteps {
       words.add("add,0,1");
     }
     if (words.isEmpty()) {
-      return; // it is exposed for reads only
+      return; // the memory is exposed for reads only
     }
     String step = step(link, piece, words);
     int side = 1 - piece.owner;
@@ -196,8 +196,9 @@ final class RemoteMemorySteps {
     if (!piece.attached) {
       Answer answer =
           programs.step(1 - piece.owner, "attach %s %s".formatted(link.name, piece.handle));
-      boolean unheard = link.mayEnd && answer.exception() == null; // the owner could not say it
-      piece.attached = unheard || mayBeRefused(link, piece, answer, failing);
+      // a fault may have prevented the owner from announcing the end of the exposure
+      boolean unannounced = link.mayEnd && answer.exception() == null;
+      piece.attached = unannounced || mayBeRefused(link, piece, answer, failing);
     }
     return piece.attached;
   }
@@ -212,7 +213,7 @@ final class RemoteMemorySteps {
       return mayPass(link, answer, failing);
     }
     if (answer.exception() == null) {
-      throw new AssertionError("an access to memory that is no longer exposed");
+      throw new AssertionError("an access to memory that is no longer exposed has succeeded");
     }
     if (!answer.isException(REFUSED)) {
       mayPass(link, answer, failing);
@@ -237,7 +238,7 @@ final class RemoteMemorySteps {
         addRefused(operations, piece);
       }
     } else {
-      operations.words.add("fence"); // so that it is no view, which is never refused
+      operations.words.add("fence"); // prevents a view, which is never refused
       add(operations, piece);
     }
     Answer answer = programs.step(1 - piece.owner, step(link, piece, operations.words));
@@ -266,7 +267,7 @@ final class RemoteMemorySteps {
     }
   }
 
-  /** Adds an operation that the rights permit, and does it in the model. */
+  /** Adds an operation that the rights permit, and applies it to the model. */
   private void add(Operations operations, ExposedPiece piece) {
     List<String> rights = List.copyOf(piece.rights);
     int length = random.nextInt(4) == 0 ? piece.bytes.length : random.nextInt(piece.bytes.length);
@@ -285,7 +286,7 @@ final class RemoteMemorySteps {
           piece.relay(offset, length, to);
           return;
         }
-        boolean complete = operations.words.isEmpty(); // all before
+        boolean complete = operations.words.isEmpty(); // all earlier operations
         boolean views = complete && random.nextBoolean() && operations.mayView;
         String way = views ? "view" : "read";
         operations.words.add("%s,%d,%d".formatted(way, offset, length));
@@ -333,7 +334,7 @@ final class RemoteMemorySteps {
     }
   }
 
-  /** A message that is sent after a write arrives after it. */
+  /** Checks that a message that is sent after a write arrives after it. */
   private void writeAndSend(Link link, ExposedPiece piece) {
     if (!piece.rights.contains("WRITE") || !attach(link, piece, false)) {
       return;
@@ -349,12 +350,12 @@ final class RemoteMemorySteps {
     Answer answer = programs.answer(piece.owner, receive);
     answer.expectNothing();
     if (!answer.words().getFirst().equals(Contents.describe(message))) {
-      throw new AssertionError("another message than " + Contents.describe(message));
+      throw new AssertionError("the message is not " + Contents.describe(message));
     }
     piece.expectContent(answer.words().get(1));
   }
 
-  /** The kernel, or the device, serves memory that both sides map, while a program is stopped. */
+  /** Accesses allocated memory of a stopped program, which need not take part in that. */
   void whileStopped(Link link, int stopped) {
     for (ExposedPiece piece : link.pieces) {
       if (piece.owner == stopped && piece.allocated && piece.exposed && link.isOpen()) {
@@ -363,7 +364,9 @@ final class RemoteMemorySteps {
     }
   }
 
-  /** A side that has observed the end of its peer can no longer expose or access memory. */
+  /**
+   * Checks that a side that has observed the end of its peer can neither expose nor access memory.
+   */
   void expectEnded(Link link, int side, String end) {
     List<String> steps = new ArrayList<>(List.of("expose %s expose 8 READ".formatted(link.name)));
     for (ExposedPiece piece : link.pieces) {

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The remote memory access of a {@link Program}'s connection. Memory is named by the bytes of its
  * handle, in hexadecimal digits. An operation is a word whose parts are separated by commas, as in
- * {@code write,100,17:20}: to offset 100, the 20 bytes at 17 of {@link Contents}.
+ * {@code write,100,17:20}, which writes to offset 100 the 20 bytes at offset 17 of {@link
+ * Contents}.
  */
 final class RmaSteps {
 
@@ -46,7 +47,7 @@ final class RmaSteps {
   private final Map<String, RemoteMemory> attached = new HashMap<>();
   private @Nullable RegisteredMemory results;
 
-  // of the step that is being done
+  // of the current step
   private final List<Supplier<String>> answers = new ArrayList<>();
   private long last;
   private long place; // in the results
@@ -56,7 +57,7 @@ final class RmaSteps {
     this.contents = contents;
   }
 
-  /** Does a step, the second word of which is the connection's name. */
+  /** Runs a step, the second word of which is the connection's name. */
   void perform(String[] words, Consumer<String> answer) {
     switch (words[0]) {
       case "expose" -> answer.accept(expose(words[2], Long.parseLong(words[3]), words[4]));
@@ -91,7 +92,10 @@ final class RmaSteps {
     return name;
   }
 
-  /** Begins operations, waits for their end, and answers what those have read that succeeded. */
+  /**
+   * Begins operations and waits for their end. Answers with what they have read, unless one of
+   * those that were begun has failed.
+   */
   private void access(RemoteMemory memory, List<String> operations, Consumer<String> answer) {
     answers.clear();
     last = 0;
@@ -112,8 +116,8 @@ final class RmaSteps {
   }
 
   /**
-   * Waits for what has begun; each operation that fails says so once. Returns the first exception,
-   * or the last one if it has ended the wait.
+   * Waits for the operations that were begun. Each one that is refused throws its exception once.
+   * Returns the first exception, or one that is no refusal, which ends the wait.
    */
   private @Nullable RuntimeException awaitAll(@Nullable RuntimeException before) {
     RuntimeException first = before;
@@ -163,7 +167,7 @@ final class RmaSteps {
                 Integer.parseInt(slice[1]),
                 from.segment().asSlice(Long.parseLong(message[0]), Long.parseLong(message[1])));
       }
-      case "view" -> { // of what is complete
+      case "view" -> { // shows the completed operations
         long length = Long.parseLong(parts[2]);
         Optional<MemorySegment> view = memory.view();
         if (view.isPresent()) {
@@ -181,7 +185,7 @@ final class RmaSteps {
         place += (length + 7) & -8;
         answers.add(() -> Contents.describe(read));
       }
-      case "relay" -> { // what it has read
+      case "relay" -> { // writes what it has read
         int length = Integer.parseInt(parts[2]);
         long from = place;
         begin(memory, new String[] {"read", parts[1], parts[2]});
@@ -218,7 +222,7 @@ final class RmaSteps {
     return memory;
   }
 
-  /** Checks that nothing can be done any more, as the connection was closed. */
+  /** Checks that no operation is possible after the connection was closed. */
   void expectClosed() {
     expectClosed(() -> connection.rma().fence());
     expectClosed(() -> {
@@ -240,6 +244,6 @@ final class RmaSteps {
     } catch (ConnectionClosedException | PeerLostException e) {
       return;
     }
-    throw new AssertionError("an access over a closed connection");
+    throw new AssertionError("an access over a closed connection has succeeded");
   }
 }

@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 
 /**
  * A random schedule of two programs, checked step by step against {@link Link}. {@code
- * -Dferrule.soak.seeds=N} runs N of them, from seed {@code -Dferrule.soak.seed} on, by which a
- * failed one is repeated.
+ * -Dferrule.soak.seeds=N} runs N of them, with the seeds from {@code -Dferrule.soak.seed} on. A
+ * schedule that has failed is repeated by setting its number there.
  */
 final class Schedule {
 
@@ -39,7 +39,7 @@ final class Schedule {
   private final List<Link> links = new ArrayList<>();
   private String address = "";
   private int names;
-  private boolean failing; // calls of one of them
+  private boolean failing; // calls of one of the programs fail at random
 
   Schedule(Environment environment, long seed) {
     this.environment = environment;
@@ -49,8 +49,8 @@ final class Schedule {
   }
 
   /**
-   * Runs an action for each seed; a failure names its own. If the number of seeds is set, a failure
-   * is final.
+   * Runs an action for each seed; the message of a failure names its seed. If the number of seeds
+   * is set, a failed action is not repeated.
    *
    * @param name the name of the schedules, different for each test
    * @param action runs the schedule of a seed
@@ -84,7 +84,7 @@ final class Schedule {
     }
   }
 
-  /** Runs it; an {@link AssertionError} has the last steps. */
+  /** Runs the schedule; the message of an {@link AssertionError} contains the last steps. */
   void run() {
     try {
       listen();
@@ -165,7 +165,7 @@ final class Schedule {
       accepted = accept(link);
     }
     Answer connected = programs.answer(0, connect);
-    // the listener has a client that is connected, unless it has failed to make its part of it
+    // the listener accepts a connected client, unless it cannot create its own side
     int more = connected.exception() == null ? PATIENCE_MILLIS / ACCEPT_MILLIS : 1;
     while (accepted.isException(TIMEOUT) && more > 0) {
       accepted = accept(link);
@@ -188,7 +188,7 @@ final class Schedule {
     }
   }
 
-  /** Accepts a client; connections of earlier ones, which had given up, have ended. */
+  /** Accepts a client. Connections of earlier clients, which have given up, must have ended. */
   private Answer accept(Link link) {
     Answer accepted = programs.step(SERVER, "accept " + ACCEPT_MILLIS);
     String name = accepted.words().isEmpty() ? link.name : accepted.words().getFirst();
@@ -242,7 +242,7 @@ final class Schedule {
 
   /**
    * Sends to a program that waits: a few messages, or more than there is room for at a time, so
-   * that both of them wait.
+   * that both programs wait.
    */
   private void sendToWaiting(Link link, int side, boolean many) {
     Link.Direction direction = link.from[side];
@@ -282,7 +282,9 @@ final class Schedule {
     send(link, side, index, "claim", places, least);
   }
 
-  /** Both sides fill what they have. One receives all, while the other one looks at nothing. */
+  /**
+   * Both sides send until there is no room. Then one receives all, and the other receives nothing.
+   */
   private void fillBoth(Link link, int side) {
     if (!link.isOpen()) {
       return;
@@ -304,7 +306,7 @@ final class Schedule {
         programs.step(
             side, "send %s %d %s %s".formatted(link.name, index, way, String.join(" ", places)));
     if (!answer.words().equals(places.subList(0, answer.words().size()))) {
-      throw new AssertionError("other messages were sent");
+      throw new AssertionError("the program has sent other messages than requested");
     }
     if (mayFail) {
       answer.expectEndOrNothing(link);
@@ -371,7 +373,7 @@ final class Schedule {
         direction.held += taken;
       }
       if (take && answer.exception() == null) {
-        passHeld(link, 1 - side);
+        sendPastHeldMessages(link, 1 - side);
       }
       if (answer.exception() != null && direction.sent() > 0 && !link.mayEnd) {
         throw new AssertionError("messages were lost: " + direction.sent());
@@ -379,9 +381,11 @@ final class Schedule {
     }
   }
 
-  /** Sends so much that it would overwrite what the other side holds. */
-  private void passHeld(Link link, int side) {
-    boolean moves = environment.returnsRoomAtOnce(); // a ring over RDMA waits for what is held
+  /**
+   * Sends enough to overwrite the messages that the other side holds, if they were not protected.
+   */
+  private void sendPastHeldMessages(Link link, int side) {
+    boolean moves = environment.returnsRoomAtOnce(); // a ring over RDMA waits until they are freed
     if (moves && link.isOpen() && !link.mayEnd && !failing && random.nextInt(4) == 0) {
       if (random.nextBoolean()) {
         fill(link, side);
@@ -400,7 +404,7 @@ final class Schedule {
         && direction.held + taken + direction.behind >= link.variant.inFlight();
   }
 
-  /** An interrupted wait ends, with or without a message. */
+  /** Checks that an interrupted wait ends, with or without a message. */
   private void interrupt(Link link, int side) {
     Answer answer = programs.step(side, "interrupt " + link.name);
     if (!answer.isException("OperationInterruptedException")
@@ -418,7 +422,7 @@ final class Schedule {
     }
   }
 
-  /** The messages that were sent arrive, then the end is observed, and this side is closed. */
+  /** Checks that the messages arrive and that the end is observed, and closes this side. */
   private void expectEnd(Link link, int side) {
     programs.step(side, "free " + link.name + " all");
     expectEnd(link, side, programs.step(side, waitForEnd(link)));
@@ -474,7 +478,7 @@ final class Schedule {
     }
   }
 
-  /** Closes senders, and opens others, sometimes more than may be open at a time. */
+  /** Closes a sender. Sometimes opens and closes more than may be open at a time. */
   private void replaceSenders(Link link, int side) {
     closeSender(link, side);
     for (int i = random.nextInt(4) == 0 ? MOST_LANES : 0; i > 0 && link.isOpen(); i--) {
@@ -579,7 +583,7 @@ final class Schedule {
     }
   }
 
-  /** Each connection that exists may end at any time from now on. */
+  /** Injects a fault, after which each existing connection may end at any time. */
   private void disturb() {
     programs.note("a disturbance");
     if (environment.disturb(random)) {
@@ -600,7 +604,9 @@ final class Schedule {
     }
   }
 
-  /** Connections that exist, and those of later, are not affected. */
+  /**
+   * Makes calls of one side fail at random. Connections made before or after that are not affected.
+   */
   private void withFaults(int side) {
     int percent = random.nextInt(4) == 0 ? 50 : 5;
     programs.step(side, "faults %d %d".formatted(random.nextLong(), percent)).expectNothing();
@@ -633,11 +639,11 @@ final class Schedule {
         memory.whileStopped(link, side);
       }
     }
-    programs.note("it goes on");
+    programs.note(Programs.name(side) + " is resumed");
     environment.host(side).resume();
   }
 
-  /** All that was sent arrives, and each connection is closed by both sides. */
+  /** Checks that all messages arrive, and closes both sides of each connection. */
   private void finish() {
     for (Link link : List.copyOf(links)) {
       int first = random.nextInt(2);

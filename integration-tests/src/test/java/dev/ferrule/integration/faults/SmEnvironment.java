@@ -58,7 +58,7 @@ final class SmEnvironment implements Environment {
   public boolean replace(int side) {
     hosts[side].close();
     hosts[side] = spare;
-    spare = new ProcessHost(); // starts while the schedule goes on
+    spare = new ProcessHost(); // starts while the schedule continues
     return true;
   }
 
@@ -70,7 +70,9 @@ final class SmEnvironment implements Environment {
   @Override
   public void calm() {}
 
-  /** Descriptors are closed when the last connection is, or soon after, by another thread. */
+  /**
+   * Waits for another thread, which may close descriptors soon after the last connection's close.
+   */
   @Override
   public void expectNothingLeft() {
     for (Host host : hosts) {

@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What a user reads when something fails: each row is a mistake and the whole message. A message
- * states what failed, why, and what to do. What is in capitals differs from run to run.
+ * states what failed, why, and what to do. Words in capitals stand for parts that differ from run
+ * to run.
  */
 @Timeout(value = 90, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ErrorMessagesTest {
@@ -77,16 +78,16 @@ class ErrorMessagesTest {
   }
 
   @Test
-  void aMissingDeviceIsReportedWithTheWayToGetOne() {
+  void theMessageForAMissingDeviceStatesHowToGetOne() {
     assumeThat(Ferrule.providers().stream().filter(it -> it.scheme().equals("sendrecv")))
-        .as("sendrecv")
+        .as("sendrecv is unavailable on this machine")
         .noneMatch(it -> it.availability().available());
     assertThat(catchThrowable(() -> Ferrule.connect(URI.create("sendrecv://127.0.0.1:1"))))
         .hasMessageStartingWith("sendrecv://127.0.0.1:1: the sendrecv provider is unavailable: ");
   }
 
   @Test
-  void aJvmThatDoesNotPermitNativeAccessIsReportedWithTheFlag() throws Exception {
+  void theMessageForAJvmThatDoesNotPermitNativeAccessNamesTheFlag() throws Exception {
     Process process =
         LostPeer.java(Connecting.class, "--illegal-native-access=deny")
             .command("sm:///tmp/app", "sendrecv://127.0.0.1:1")

@@ -27,7 +27,7 @@ final class LostPeer implements AutoCloseable {
         java(LostPeer.class, "--enable-native-access=ALL-UNNAMED").command(address).start());
   }
 
-  /** A command line that is not yet complete. */
+  /** The command line of a program, without the program's arguments. */
   record Java(List<String> start) {
 
     ProcessBuilder command(String... arguments) {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The texts of exceptions in the sources: parts of a sentence, which a cause may follow. */
+/** Exception messages in the sources are parts of a sentence, which a cause may follow. */
 class MessageStyleTest {
 
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
@@ -24,7 +24,7 @@ class MessageStyleTest {
 
   private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-  /** A capital that begins no name, such as that of a method or a constant. */
+  /** A capitalized word at the start that is no name, such as that of a method or a constant. */
   private static final Pattern CAPITAL = Pattern.compile("[A-Z][a-z]+ .*");
 
   private static final Pattern END = Pattern.compile(".*[.!]\\s*");

@@ -5,13 +5,13 @@ package dev.ferrule.integration.messages;
  * A row of a table: a mistake of the user, or a failure, and what is reported.
  *
  * @param name the mistake
- * @param action what fails, with the parts of its scene
+ * @param action the call that fails, which uses the parts of a scene
  * @param message the type of the exception and its whole message, as {@link Scene#readable} writes
  *     it
  */
 record Mistake(String name, Action action, String message) {
 
-  /** What fails. */
+  /** The call that fails. */
   interface Action {
 
     /** Throws the exception with the message. */

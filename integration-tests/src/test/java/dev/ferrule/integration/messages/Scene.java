@@ -25,8 +25,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of one row: listeners and connections of real providers, closed at its end. RDMA uses a
- * simulated device.
+ * The listeners and connections that one row uses, of real providers. They are closed at its end.
+ * RDMA uses a simulated device.
  */
 final class Scene implements AutoCloseable {
 
@@ -64,7 +64,7 @@ final class Scene implements AutoCloseable {
   /** Both sides of a connection. */
   record Pair(Connection client, Connection server) {}
 
-  /** Both sides of an access: the client's memory, and that which the server exposes. */
+  /** An access: the client's memory, and the memory that the server exposes. */
   record Access(Rma rma, RegisteredMemory local, RemoteMemory remote) {}
 
   Path directory() {
@@ -78,7 +78,7 @@ final class Scene implements AutoCloseable {
     return fabric;
   }
 
-  /** Closes a part at the end of the row. */
+  /** Returns a part, after adding it to those that are closed at the end of the row. */
   <T extends AutoCloseable> T keep(T part) {
     parts.push(part);
     return part;
@@ -113,13 +113,13 @@ final class Scene implements AutoCloseable {
         simulated == null ? Ferrule.connect(uri, options) : simulated.connect(uri, options));
   }
 
-  /** Connects by another thread. */
+  /** Connects in another thread. */
   CompletableFuture<Connection> connecting(String address) {
     return CompletableFuture.supplyAsync(
         () -> connect(address), task -> Thread.ofPlatform().daemon().name("client").start(task));
   }
 
-  /** Accepts a client by another thread, which ends with the listener. */
+  /** Accepts a client in another thread, which ends with the listener. */
   void accepting(Listener listener) {
     Thread.ofPlatform()
         .daemon()

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The receiver of all connections outlives each of them. */
+/** A common receiver continues when one of its connections is closed. */
 @RdmaTest
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommonReceiverCloseTest {
@@ -23,7 +23,7 @@ class CommonReceiverCloseTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"sendrecv", "sendrecv srq", "magicring"})
-  void itTakesTheFirstMessageOfAConnectionThatAnotherThreadCloses(String mode) {
+  void aCommonReceiverTakesTheFirstMessageOfAConnectionThatAnotherThreadCloses(String mode) {
     String scheme = mode.split(" ")[0];
     String shared = mode.endsWith("srq") ? "&srq=on" : "";
     AtomicLong received = new AtomicLong();

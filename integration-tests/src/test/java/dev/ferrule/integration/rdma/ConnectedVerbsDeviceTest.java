@@ -69,7 +69,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aMessageWithoutBytesArrives() {
+  void anEmptyMessageArrives() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 0);
     pair.client().send(SendOperation.SEND, 7, 0, 0, SendChain.SIGNALED);
@@ -94,7 +94,7 @@ class ConnectedVerbsDeviceTest {
     assertThat(pair.client().queuePair.post(chain, 0, 1)).isZero();
     pair.client().write(0, "after");
 
-    pair.server().receive(1024, 100); // only now, so that the send follows the change
+    pair.server().receive(1024, 100); // posted only now, so that the device sends after the change
     assertThat(pair.server().nextReceived().status()).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(pair.server().read(1024, 5)).isEqualTo("first");
   }
@@ -127,7 +127,7 @@ class ConnectedVerbsDeviceTest {
           i == count - 1 ? SendChain.SIGNALED : 0);
     }
     assertThat(pair.server().queuePair.post(receives, 0, count)).isZero();
-    // Two runs of one chain, the first of which must complete before the second.
+    // Two parts of one chain; the first must complete before the second.
     assertThat(pair.client().queuePair.post(sends, 0, 3)).isZero();
     assertThat(pair.client().queuePair.post(sends, 3, count - 3)).isZero();
 
@@ -161,7 +161,7 @@ class ConnectedVerbsDeviceTest {
       }
       batches.add(batch);
     }
-    assertThat(batches).contains(4); // all were acknowledged before, so were completed
+    assertThat(batches).contains(4); // all were acknowledged before, and so had completed
     for (int i = 0; i < count; i++) {
       assertThat(polled.get(i).id()).isEqualTo(i * 64L);
       assertThat(polled.get(i).length()).isEqualTo(i);
@@ -170,7 +170,7 @@ class ConnectedVerbsDeviceTest {
 
   /**
    * Events of a queue arrive in the order of its completions. A surplus event in an early round
-   * would be taken for a later round's, and leave one over at the end.
+   * would be taken for that of a later round, so that one would remain at the end.
    */
   @Test
   void anEventArrivesOnlyIfRequestedAndOnlyOnce() {
@@ -273,7 +273,7 @@ class ConnectedVerbsDeviceTest {
     int failed = chain.failedIndex();
     assertThat(failed).isBetween(room, chain.capacity() - 1);
 
-    // The chain is complete again, and those before the failed one were posted.
+    // The chain is complete again, and the requests before the failed one were posted.
     assertThat(pair.server().queuePair.post(chain, failed, 1)).isEqualTo(-Errno.ENOMEM);
     assertThat(chain.failedIndex()).isEqualTo(failed);
     pair.server().queuePair.toError();
@@ -308,7 +308,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aMessageWithoutReceiveFailsWhenItIsNotRepeated() {
+  void aMessageThatFindsNoReceiveFailsWithoutRetries() {
     Pair pair = loopback.connect(false, new ConnectionParameters(new byte[0], 4, 4, 7, 0));
     pair.server().queuePair.setMinRnrTimer(1);
     pair.client().send(SendOperation.SEND, 7, 0, 64, SendChain.SIGNALED);
@@ -316,7 +316,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void theErrorStateFlushesWhatWasPosted() {
+  void theErrorStateFlushesThePostedRequests() {
     Pair pair = loopback.connect();
     for (int i = 0; i < 3; i++) {
       pair.server().receive(i * 64, 64);
@@ -330,7 +330,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void disconnectingIsReportedOnBothSidesOnceBothDisconnectAndFlushes() {
+  void theDisconnectOfEachSideIsReportedToTheOtherAndFlushesItsRequests() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 64);
     assertThat(pair.client().id.disconnect()).isZero();
@@ -400,7 +400,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void withoutAListenerTheKernelRejects() {
+  void theKernelRejectsAClientIfThereIsNoListener() {
     CmId listener = loopback.channel.createId();
     listener.bind(new InetSocketAddress(loopback.address, 0));
     int port = listener.port();
@@ -412,7 +412,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aPortHasOneListenerOnly() {
+  void aPortHasOnlyOneListener() {
     CmId listener = loopback.listen();
     InetSocketAddress taken = new InetSocketAddress(loopback.address, listener.port());
     try (CmId second = loopback.channel.createId()) {

@@ -113,7 +113,7 @@ class ConstantsVerbsDeviceTest {
     assertOrdinals(CmEvent.Type.class, expected, CmEvent.Type.UNKNOWN);
   }
 
-  /** Enums in C's order; the unknown value comes last and is not C's. */
+  /** The enums are in C's order. Their last value, for unknown ones, does not exist in C. */
   private static <E extends Enum<E>> void assertOrdinals(
       Class<E> type, Map<E, Integer> expected, E unknown) {
     Map<E, Integer> ordinals = new EnumMap<>(type);

@@ -21,9 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The credits of many connections that share one pool of buffers never exceed the buffers: the
- * device refuses no message, which with {@code rnrRetry=0} would end its connection, however slow
- * the receiver is. {@link CreditsTest} shows that such a test can fail.
+ * The credits of many connections that share one pool of buffers never exceed the buffers. However
+ * slow the receiver is, the device refuses no message; with {@code rnrRetry=0}, a refusal would end
+ * the connection. {@link CreditsTest} shows that such a test can fail.
  */
 @RdmaTest
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -35,10 +35,10 @@ class CreditsOfManyConnectionsTest {
   private static final int MESSAGES = 100;
 
   /**
-   * Twice the period of the event thread, which meanwhile grants what was freed before. Nothing is
-   * expected to have happened by then, and no message may be refused after it.
+   * Twice the period of the event thread, which meanwhile grants the buffers freed before. The test
+   * waits for no event during this pause; after it, no message may be refused.
    */
-  private static final Duration STOP = Duration.ofMillis(500);
+  private static final Duration PAUSE = Duration.ofMillis(500);
 
   /** 512 buffers are scarce; with 2048 the shares grow. */
   @ParameterizedTest
@@ -57,10 +57,12 @@ class CreditsOfManyConnectionsTest {
         }
         List<Task<Void>> sending = pairs.stream().map(pair -> send(pair.client())).toList();
         pairs.forEach(pair -> CreditsTest.awaitStall(pair.client()));
-        assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
+        assertThat(sending)
+            .as("senders that finish although there is no room")
+            .noneMatch(Task::isDone);
 
         Source source = singleReceiver.equals("on") ? common(listener.receiver()) : oneByOne(pairs);
-        receiveWithStops(source, pairs);
+        receiveWithPauses(source, pairs);
 
         sending.forEach(Task::result);
       } finally {
@@ -78,10 +80,8 @@ class CreditsOfManyConnectionsTest {
     });
   }
 
-  /**
-   * Receives all messages, holds some for a while, pauses at times, and checks each one's order.
-   */
-  private static void receiveWithStops(Source source, List<Wires.Pair> pairs) {
+  /** Receives all messages and checks their order. Holds some for a while, and pauses at times. */
+  private static void receiveWithPauses(Source source, List<Wires.Pair> pairs) {
     Random random = new Random(1);
     Map<Connection, Integer> next = new HashMap<>();
     pairs.forEach(pair -> next.put(pair.server(), 0));
@@ -95,7 +95,7 @@ class CreditsOfManyConnectionsTest {
         held.remove(random.nextInt(held.size())).close();
       }
       if (i % (all / 4) == all / 8) {
-        Task.pause(STOP);
+        Task.pause(PAUSE);
       }
     }
     held.forEach(ReceiveRegion::close);
@@ -103,14 +103,17 @@ class CreditsOfManyConnectionsTest {
     assertThat(next.values()).containsOnly(MESSAGES);
   }
 
-  /** The source of the messages of all connections, in the order of each. */
+  /** Receives the messages of all connections, those of each connection in order. */
   private interface Source {
 
-    /** Receives an available message, or returns null, while the program holds those messages. */
+    /**
+     * Receives an available message, or returns null; the program holds the messages in the list.
+     */
     ReceiveRegion tryNext(List<ReceiveRegion> held);
 
     /**
-     * Waits for a message; frees held messages where they may be all that their sender may send.
+     * Waits for a message. While there is none, frees the held messages one after the other, as the
+     * senders may lack credit until then.
      */
     default ReceiveRegion next(List<ReceiveRegion> held) {
       ReceiveRegion[] found = {null};

@@ -142,7 +142,9 @@ class CreditsTest {
       awaitStall(pair.client());
       awaitStall(pair.server());
       Task.pause(SEVERAL_PEER_TIMEOUTS);
-      assertThat(there.isDone() || back.isDone()).as("sent more than there is room for").isFalse();
+      assertThat(there.isDone() || back.isDone())
+          .as("a sender finishes although there is no room")
+          .isFalse();
       receiveSlowly(pair.client(), count, 8).result();
       receiveSlowly(pair.server(), count, 8).result();
       there.result();
@@ -163,7 +165,7 @@ class CreditsTest {
     }
   }
 
-  /** One message was sent and freed, too few for the receiver to report by itself. */
+  /** One message was sent and freed, too few for the receiver to report that by itself. */
   @Test
   void aSenderCanClaimAllItsCreditBeforeItSends() {
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&unacked=64&wait=block")) {
@@ -191,7 +193,7 @@ class CreditsTest {
     }
   }
 
-  /** So no message of the sender reports the grants that it receives. */
+  /** A sender that only claims sends no message that confirms the grants it has received. */
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 8, 64})
   void aSenderThatOnlyClaimsGetsAllItsCredit(int receives) {
@@ -248,7 +250,7 @@ class CreditsTest {
   /**
    * Each of the first rounds is too small for an immediate grant, and is granted after a delay. The
    * number of unconfirmed grants is limited, and their confirmation is in messages that the
-   * receiver does not poll, as one thread drives both sides here.
+   * receiver does not poll: one thread drives both sides here.
    */
   @Test
   void allFreedBuffersAreGrantedAlthoughTheReceiverNeverPollsAgain() {
@@ -258,7 +260,9 @@ class CreditsTest {
       for (int grants = 1; grants <= 2; grants++) {
         sent = passOn(pair, sent, 2);
         int wanted = grants;
-        Task.await("it was granted", () -> pair.server().counters().acknowledgments() >= wanted);
+        Task.await(
+            "the freed buffers are granted",
+            () -> pair.server().counters().acknowledgments() >= wanted);
       }
       sent = passOn(pair, sent, receives - sent);
 

@@ -115,7 +115,7 @@ class DeviceCallsTest {
       for (int i = 0; i < 64; i++) {
         last = server.sender().send(message);
       }
-      server.sender().await(last, Task.PATIENCE); // then all of them are here
+      server.sender().await(last, Task.PATIENCE); // then all messages have arrived
     }
 
     int count = client.receiver().poll((segment, offset, length) -> {}, 64);
@@ -124,7 +124,7 @@ class DeviceCallsTest {
     }
 
     assertThat(device.mostPolled()).isEqualTo(CompletionQueue.BATCH);
-    // four posts of 16; a few times per second the event thread requests those freed by then, too
+    // four posts of 16; the event thread requests further ones a few times per second
     List<Integer> posts = device.takeReceivePosts();
     assertThat(posts.stream().mapToInt(Integer::intValue).sum()).isBetween(64 - 15, 64);
     assertThat(posts).hasSizeLessThanOrEqualTo(16);

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a program observes when the device refuses, fails, or breaks, simulated here. */
+/** What a program observes when the device refuses a call or fails. The faults are simulated. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -58,15 +58,15 @@ class DeviceFaultsTest {
   }
 
   @AfterEach
-  void everythingIsGivenUp() {
+  void closeAndExpectNothingLeft() {
     listener.close();
     device.repair();
     expectNothingLeft();
   }
 
   private void expectNothingLeft() {
-    // another thread ends the context
-    Task.await(() -> "nothing is left of " + device.left(), () -> device.left().isEmpty());
+    // another thread releases the context
+    Task.await(() -> "no object is left, of " + device.left(), () -> device.left().isEmpty());
   }
 
   private Connection connect(Listener to) {
@@ -76,8 +76,8 @@ class DeviceFaultsTest {
   }
 
   /**
-   * Returns a connection whose client's device has faults; without probes, which would meet a fault
-   * before the test does.
+   * Returns a connection whose client uses the device with faults. It sends no probes, which would
+   * meet a fault before the test does.
    */
   private Wires.Pair pair() {
     Task<Connection> connecting = Task.start(() -> connect(listener));
@@ -109,7 +109,7 @@ class DeviceFaultsTest {
   void aSendThatTheDeviceRefusesEndsTheConnectionAndIsNamed() {
     try (Wires.Pair pair = pair()) {
       long first = Numbered.send(pair.client().sender(), 0);
-      pair.client().sender().await(first, Task.PATIENCE); // it is with the server's device
+      pair.client().sender().await(first, Task.PATIENCE); // the server's device has received it
       device.fail("postSend", Errno.ENOMEM);
 
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 1))
@@ -192,7 +192,7 @@ class DeviceFaultsTest {
   @EnumSource(
       value = CompletionStatus.class,
       names = {"LOCAL_LENGTH_ERROR", "REMOTE_INVALID_REQUEST_ERROR"})
-  void aMessageThatIsTooLongForTheReceiverBreaksTheProtocol(CompletionStatus status) {
+  void aMessageThatIsTooLongForTheReceiverViolatesTheProtocol(CompletionStatus status) {
     try (Wires.Pair pair = pair()) {
       device.failSends(status);
       long id = Numbered.send(pair.client().sender(), 0);
@@ -330,10 +330,10 @@ class DeviceFaultsTest {
     }
   }
 
-  /** The connection has its queues and its share of the common resources by then. */
+  /** By then the connection has its queues and its share of the common resources. */
   @ParameterizedTest
   @ValueSource(strings = {"", "&srq=on", "&singleReceiver=on", "&srq=on&singleReceiver=on"})
-  void anAcceptThatFailsAtItsVeryEndHarmsNoOtherConnection(String modes) {
+  void anAcceptThatFailsInItsLastStepDisturbsNoOtherConnection(String modes) {
     URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB" + modes);
     try (Listener failing = provider.listen(address, ConnectionOptions.defaults());
         Wires.Pair other = Wires.pair(failing, SMALL)) {
@@ -376,27 +376,27 @@ class DeviceFaultsTest {
     }
   }
 
-  /** The violation must be reported, and not that the accept came too late. */
+  /** The connection must fail by the violation, and not because it was accepted too late. */
   @Test
   void aClientThatViolatesTheProtocolWhileBeingAcceptedStopsNoOther() throws Exception {
     URI plain = URI.create(ANY_PORT + "&hello=off&credits=off");
     try (Listener made = provider.listen(plain, ConnectionOptions.defaults())) {
       CountDownLatch sent = new CountDownLatch(1);
-      CountDownLatch noticed = new CountDownLatch(1);
+      CountDownLatch detected = new CountDownLatch(1);
       device.afterNext("accept", () -> await(sent));
       Task<Void> breaking =
           Task.start(() -> {
             try (RawPeer hostile = RawPeer.connect(made.uri().getPort(), new byte[0])) {
               hostile.send(new byte[8192]); // twice the listener's limit
               sent.countDown();
-              await(noticed);
+              await(detected);
             }
             return null;
           });
       Task<Connection> accepting = Task.start(() -> made.accept(Task.PATIENCE));
       Connection first = accepting.result();
-      Task.await("the violation is noticed", () -> first.state() == ConnectionState.FAILED);
-      noticed.countDown();
+      Task.await("the violation is detected", () -> first.state() == ConnectionState.FAILED);
+      detected.countDown();
       first.close();
       breaking.result();
       try (Wires.Pair pair = Wires.pair(made, SMALL + "&hello=off&credits=off")) {
@@ -411,7 +411,7 @@ class DeviceFaultsTest {
   }
 
   @Test
-  void memoryThatIsRegisteredWhileTheConnectionIsClosedIsNotKept() {
+  void memoryThatIsRegisteredWhileTheConnectionIsClosedIsDeregistered() {
     MemorySegment memory = Arena.ofAuto().allocate(4096);
     for (int i = 0; i < 10; i++) {
       Wires.Pair pair = pair();
@@ -423,12 +423,12 @@ class DeviceFaultsTest {
               registered.incrementAndGet();
             }
           });
-      int some = i; // the close may come at any moment
-      Task.await("it registers memory", () -> registered.get() >= some);
+      int least = i; // so that the close follows at different moments
+      Task.await("memory is registered", () -> registered.get() >= least);
       pair.close();
       assertThat(registering.failure()).isInstanceOf(ConnectionClosedException.class);
     }
-    expectNothingLeft(); // except for the listener of this test, which uses another library
+    expectNothingLeft(); // the listener of this test uses another library
   }
 
   /** Messages that were received but not yet polled must not be lost with the queue pair. */
@@ -447,7 +447,7 @@ class DeviceFaultsTest {
         for (int n = 1; n < 3 && Wires.hasRoom(sender); n++) {
           last = Numbered.send(sender, n);
         }
-        sender.await(last); // they are with the server's device
+        sender.await(last); // the server's device has received them
         pair.server().close();
         pair.client().close();
       }

@@ -21,15 +21,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /**
- * Removes the device, so no test follows. It runs where the kernel's RDMA parts are modules: in
- * User-Mode Linux, ib_uverbs is linked after rdma_cm and removes the device first, which waits for
- * the end of this process before rdma_cm reports the removal.
+ * Removes the device, so this is the last test. It needs a kernel whose RDMA parts are modules: in
+ * User-Mode Linux, ib_uverbs is linked after rdma_cm and removes the device first. It then waits
+ * for the end of this process before rdma_cm can report the removal.
  */
 @Tag("emulated")
 @EnabledIfEnvironmentVariable(
     named = "FERRULE_RXE_VM",
     matches = "tcg|kvm",
-    disabledReason = "it would remove a device of this machine")
+    disabledReason = "the test would remove an RDMA device of this machine")
 @Order(Integer.MAX_VALUE)
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceRemovalTest {
@@ -39,7 +39,9 @@ class DeviceRemovalTest {
 
   private static final String NO_DEVICE = "there is no RDMA device";
 
-  /** The kernel does not release it before this process has ended: the command is not awaited. */
+  /**
+   * The kernel releases the device only after this process has ended: the command is not awaited.
+   */
   @Test
   void aDeviceThatIsRemovedEndsItsConnectionsAndListeners() throws IOException {
     URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0");
@@ -59,7 +61,9 @@ class DeviceRemovalTest {
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
           .isInstanceOf(PeerLostException.class);
     }
-    Task.await("devices are looked for again", () -> listenFailure(address).contains(NO_DEVICE));
+    Task.await(
+        "the library has searched for devices again",
+        () -> listenFailure(address).contains(NO_DEVICE));
     assertThat(Ferrule.providers())
         .filteredOn(provider -> provider.scheme().equals("sendrecv"))
         .singleElement()

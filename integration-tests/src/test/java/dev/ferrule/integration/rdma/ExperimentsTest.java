@@ -41,7 +41,7 @@ class ExperimentsTest {
   private static final int MESSAGES = 300;
   private static final int FEW = 20;
 
-  /** The fewest that {@link Effort} sends to a receiver that may be too slow. */
+  /** The least number of messages that {@link Effort} sends to a receiver that may be too slow. */
   private static final int OVERRUN_MESSAGES = 640;
 
   @TempDir private Path folder;
@@ -96,7 +96,7 @@ class ExperimentsTest {
         .hasSameSizeAs(
             chosen.stream()
                 .flatMap(experiment -> experiment.tasks().stream())
-                .distinct() // two experiments may show the same
+                .distinct() // two experiments may have a point in common
                 .toList());
     return points;
   }
@@ -109,7 +109,7 @@ class ExperimentsTest {
     assertThat(run(provider, all, all, FEW)).isNotEmpty();
   }
 
-  /** Those of which {@code --quick} measures only the smaller ones. */
+  /** The experiments of which {@code --quick} measures only the smaller points. */
   @ParameterizedTest
   @ValueSource(strings = {"batch", "inline", "srq", "single-receiver"})
   @Tag("whole")
@@ -127,8 +127,7 @@ class ExperimentsTest {
         .allSatisfy(point -> {
           JsonObject result = point.getAsJsonObject("result");
           assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
-          // of the whole device, and so perhaps of an earlier test: it shows that it was
-          // counted
+          // the counter of the whole device may include earlier tests: only its presence counts
           assertThat(result.get("rnr").getAsLong()).isNotNegative();
         });
   }
@@ -146,7 +145,7 @@ class ExperimentsTest {
         overrun.add(point);
       }
     }
-    // that it happens is in FerruleCommandTest, with a receiver that is slower than any sender
+    // FerruleCommandTest tests that it happens, with a receiver that is slower than any sender
     assertThat(overrun)
         .allSatisfy(point ->
             assertThat(point.getAsJsonObject("server").get("credits").getAsString())

@@ -59,8 +59,8 @@ final class FaultyLibrary {
   /** Functions that create the same kind of object. */
   private static final Map<String, String> OTHER_WAYS = Map.of("regMr", "regMrIova");
 
-  /** The first functions called when the context has created what it needs of a device. */
-  private static final Set<String> AFTER_THE_FABRIC = Set.of("createCq", "createSrq", "regMrIova");
+  /** The first functions that are called when the context is complete. */
+  private static final Set<String> AFTER_THE_CONTEXT = Set.of("createCq", "createSrq", "regMrIova");
 
   private static final Object DELEGATE = new Object();
 
@@ -76,7 +76,7 @@ final class FaultyLibrary {
   private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
   private volatile int reported; // events
   private volatile int handled; // events
-  private boolean requestPending; // by the last event; the event thread's
+  private boolean requestPending; // the last event; used by the event thread only
   private final AtomicInteger requestsTaken = new AtomicInteger();
   private final Queue<List<Integer>> sendPosts = new ConcurrentLinkedQueue<>(); // flags of each
   private final Queue<Integer> receivePosts = new ConcurrentLinkedQueue<>(); // requests of each
@@ -85,7 +85,8 @@ final class FaultyLibrary {
   private volatile long lastCompletionQueue;
   private final Set<Integer> destroyed = ConcurrentHashMap.newKeySet(); // numbers of queue pairs
   private volatile boolean dropping;
-  private final AtomicReference<Runnable> substitution = new AtomicReference<>(); // undoes it
+  private final AtomicReference<Runnable> restoration =
+      new AtomicReference<>(); // of the descriptor
 
   /** The library for a provider. */
   final VerbsLibrary library =
@@ -95,7 +96,7 @@ final class FaultyLibrary {
     return mock(type, withSettings().stubOnly().defaultAnswer(call -> answer(real, call)));
   }
 
-  /** Lets a function, by its name in the interface, fail from now on. */
+  /** Makes a function, by its name in the interface, fail from now on. */
   void fail(String function, int errno) {
     failing.put(function, errno);
   }
@@ -105,17 +106,17 @@ final class FaultyLibrary {
     following.put(function, action);
   }
 
-  /** Removes all faults of functions. */
+  /** Makes no function fail any more. */
   void repair() {
     failing.clear();
   }
 
-  /** Lets sends complete with an error from now on. */
+  /** Makes sends complete with an error from now on. */
   void failSends(CompletionStatus status) {
     sends = status;
   }
 
-  /** Lets receives complete with an error from now on. */
+  /** Makes receives complete with an error from now on. */
   void failReceives(CompletionStatus status) {
     receives = status;
   }
@@ -125,7 +126,10 @@ final class FaultyLibrary {
     dropping = true;
   }
 
-  /** Lets the device report an event of the last created queue pair, or other queue. */
+  /**
+   * Makes the device report an event: of a port, or of the queue created last, as its type
+   * requires.
+   */
   void report(AsyncEvent.Type type) {
     long element =
         switch (type) {
@@ -192,8 +196,8 @@ final class FaultyLibrary {
 
   private Object answer(Object real, InvocationOnMock call) throws Throwable {
     String function = call.getMethod().getName();
-    if (AFTER_THE_FABRIC.contains(function)) {
-      giveDescriptorBack();
+    if (AFTER_THE_CONTEXT.contains(function)) {
+      restoreDescriptor();
     }
     Integer errno = failing.get(function);
     if (errno != null) {
@@ -228,15 +232,15 @@ final class FaultyLibrary {
   }
 
   /**
-   * Replaces the device's descriptor, which both fabrics of this process would read, by a simulated
-   * one, and returns simulated events.
+   * Replaces the device's descriptor, which both contexts of this process would read, by a
+   * simulated one, and returns simulated events.
    */
   private Object onEvents(String function, Object[] arguments) {
     switch (function) {
       case "createCompChannel" -> {
         MemorySegment context = context((long) arguments[0]);
         int kept = ibv_context.async_fd(context);
-        substitution.set(() -> ibv_context.async_fd(context, kept));
+        restoration.set(() -> ibv_context.async_fd(context, kept));
         ibv_context.async_fd(context, eventDescriptor);
         return DELEGATE;
       }
@@ -247,7 +251,7 @@ final class FaultyLibrary {
         int reportedBefore = reported;
         AsyncEvent event = events.poll();
         if (event == null) {
-          handled = reportedBefore; // by this thread, before it read again
+          handled = reportedBefore; // this thread handles an event before it reads again
           return -Errno.EAGAIN;
         }
         MemorySegment memory = (MemorySegment) arguments[1];
@@ -268,8 +272,8 @@ final class FaultyLibrary {
    * Restores the descriptor: the context has polled it by now, and creating queues needs the real
    * one.
    */
-  private void giveDescriptorBack() {
-    Runnable undo = substitution.getAndSet(null);
+  private void restoreDescriptor() {
+    Runnable undo = restoration.getAndSet(null);
     if (undo != null) {
       undo.run();
     }
@@ -279,7 +283,7 @@ final class FaultyLibrary {
     return MemorySegment.ofAddress(address).reinterpret(ibv_context.sizeof());
   }
 
-  /** Records what is posted; the device may edit the requests. */
+  /** Records the posted requests, before the device may modify them. */
   private void record(String function, Object[] arguments) {
     switch (function) {
       case "postSend" -> {
@@ -317,12 +321,12 @@ final class FaultyLibrary {
         }
         requestPending = (long) result > 0 && isRequest((long) result);
         if (requestPending) {
-          count("createId").incrementAndGet(); // it includes the client's id
+          count("createId").incrementAndGet(); // the event contains a new id
         }
       }
       case "pollCq" -> {
         mostPolled.accumulateAndGet((int) result, Math::max);
-        spoil((int) result, (long) arguments[3]);
+        setErrorStatus((int) result, (long) arguments[3]);
       }
       default -> {}
     }
@@ -333,7 +337,7 @@ final class FaultyLibrary {
     return rdma_cm_id.qp(memory).reinterpret(ibv_qp.sizeof());
   }
 
-  /** Removes the completions of destroyed queue pairs; returns how many are left. */
+  /** Removes the completions of destroyed queue pairs; returns the number of the others. */
   private int drop(int count, long completions) {
     MemorySegment all =
         MemorySegment.ofAddress(completions).reinterpret(Math.max(0, count) * ibv_wc.sizeof());
@@ -353,7 +357,7 @@ final class FaultyLibrary {
     return rdma_cm_event.event(memory) == CmEvent.Type.CONNECT_REQUEST.ordinal();
   }
 
-  private void spoil(int count, long completions) {
+  private void setErrorStatus(int count, long completions) {
     if (count < 1) {
       return;
     }

@@ -39,7 +39,7 @@ class FerruleCommandTest {
 
   private static final String LITTLE = " --size 64 --messages 200 --warmup 50 --no-pin";
 
-  /** Buffers for longer messages would only take time to register. */
+  /** Buffers for longer messages would take time to register. */
   private static final String MESSAGE_LIMIT = " --option maxMessage=4KiB";
 
   @TempDir private Path folder;
@@ -143,7 +143,7 @@ class FerruleCommandTest {
     }
   }
 
-  /** The test of the document that describes the magic ring: two commands. */
+  /** The test that docs/sources.md lists for the magic ring, by two commands. */
   @Test
   void theCallsAreTimedInOneDirectionForMessagesOf2KiB() {
     try (OtherProcess server =

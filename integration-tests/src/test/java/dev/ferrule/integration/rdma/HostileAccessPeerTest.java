@@ -71,8 +71,8 @@ class HostileAccessPeerTest {
   }
 
   /**
-   * Runs a test with a client whose table is the memory of {@link RawPeer#ring}, where anything can
-   * be written.
+   * Runs a test with a client whose table is the memory of {@link RawPeer#ring}, to which the test
+   * can write anything.
    */
   private void withClient(BiConsumer<RawPeer, Connection> test) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
@@ -147,7 +147,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void withdrawnMemoryCannotBeWritten() {
+  void revokedMemoryCannotBeWritten() {
     withClient((peer, connection) -> {
       MemorySegment memory = memory();
       ExposedMemory exposed = connection.rma().expose(memory, RmaRight.WRITE);
@@ -165,7 +165,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void aPeerThatNeverEndsItsAccessDoesNotPreventTheWithdrawalOfMemory() {
+  void aPeerThatNeverEndsItsAccessDoesNotPreventTheRevocation() {
     withClient((peer, connection) -> {
       ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.WRITE);
       int id = RmaKey.decode(exposed.handle()).orElseThrow().id();
@@ -202,7 +202,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void overwritingTheTableHarmsNoOther() {
+  void overwritingTheTableDisturbsNoOtherConnection() {
     withClient((peer, connection) -> {
       ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.values());
       byte[] noise = new byte[TABLE];

@@ -14,10 +14,10 @@ import dev.ferrule.verbs.cm.CmEvent;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** The same tests, with a hostile peer that shares the receive buffers with conforming ones. */
+/** The tests of a hostile peer, which here shares the receive buffers with conforming peers. */
 class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
 
-  /** So many that the first connection has as much credit as without sharing. */
+  /** Enough for the first connection to have as much credit as without sharing. */
   private static final int BUFFERS = 192;
 
   private static final String SHARED = "?srq=on&maxMessage=4KiB&receives=" + BUFFERS;
@@ -52,7 +52,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
       }
       peer.close();
       assertThat(accepting.failure()).isInstanceOf(ResourceExhaustedException.class);
-      assertThat(System.nanoTime()).as("there are buffers in time").isLessThan(deadline);
+      assertThat(System.nanoTime()).as("buffers are available in time").isLessThan(deadline);
     }
   }
 
@@ -69,7 +69,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   @Test
-  void brokenConnectionsLeaveTheirBuffers() {
+  void theBuffersOfBrokenConnectionsAreReleased() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
         try (Ends ends = connectOnceThereAreBuffers(listener)) {
@@ -103,7 +103,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
           try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
             Numbered.check(message, round);
           }
-          // the thread that found both may be about to end one connection
+          // another thread may have found the violation, and be about to end the connection
           Task.await("the connection ends", () -> connection.failure() != null);
           assertThat(connection.failure()).hasMessageContaining("more messages than it had credit");
         }
@@ -113,7 +113,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   @Test
-  void connectionsThatBothSidesCloseConcurrentlyLeaveTheirBuffers() {
+  void theBuffersOfConnectionsThatBothSidesCloseConcurrentlyAreReleased() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
         try (Wires.Pair pair =
@@ -136,7 +136,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   @Test
-  void aClientWithoutCreditsMayNotShareWithThoseThatHaveSome() {
+  void aClientWithoutCreditsIsRefusedIfTheBuffersAreShared() {
     try (Listener listener = Wires.listen(SHARED);
         RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);

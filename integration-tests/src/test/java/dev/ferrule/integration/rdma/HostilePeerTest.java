@@ -98,7 +98,7 @@ class HostilePeerTest {
         Arguments.of("one byte", new byte[] {'F'}),
         Arguments.of("the other side's hello", hello(Offer.VERSION, Hello.Kind.ACCEPT)),
         Arguments.of("an unknown kind", unknownKind),
-        Arguments.of("a payload that is longer than all", longPayload),
+        Arguments.of("a payload longer than the private data", longPayload),
         Arguments.of("a negative maxMessage", negativeLimit),
         Arguments.of("a grant of 65536", hugeGrant),
         Arguments.of("a maxMessage of 2 GiB", hugeMessages));
@@ -158,7 +158,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void aListenerThatAcceptsWithGarbageIsNotFerrule() {
+  void aListenerThatAcceptsWithGarbageIsReportedAsNotFerrule() {
     FerruleException failure =
         connectingFails(raw ->
             raw.accept("hello, world of sockets".getBytes(StandardCharsets.US_ASCII)).close());
@@ -169,7 +169,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void aListenerThatRejectsWithGarbageRefuses() {
+  void aRejectionWithGarbageIsReportedAsARefusal() {
     FerruleException failure = connectingFails(raw -> raw.reject(new byte[] {1, 2, 3}));
     assertThat(failure).isInstanceOf(ConnectionRefusedException.class);
   }
@@ -183,7 +183,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void aClientThatLeavesBeforeItIsAcceptedIsForgotten() {
+  void aClientThatDisconnectsAtOnceDisturbsNoOther() {
     for (int i = 0; i < 3; i++) {
       Task<RawPeer> connecting =
           Task.start(() ->
@@ -196,8 +196,8 @@ class HostilePeerTest {
     }
   }
 
-  /** Connects with a valid hello, and then violates the protocol. */
-  private void wrongIs(Consumer<RawPeer> wrong, int goodMessages, String... words) {
+  /** Connects with a valid hello, violates the protocol, and checks that this is reported. */
+  private void expectViolation(Consumer<RawPeer> wrong, int goodMessages, String... words) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
             RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
@@ -223,21 +223,21 @@ class HostilePeerTest {
 
   @Test
   void aMessageWithoutImmediateDataIsAProtocolError() {
-    wrongIs(peer -> peer.send(new byte[10]), 0, "without immediate data", "hello=off");
+    expectViolation(peer -> peer.send(new byte[10]), 0, "without immediate data", "hello=off");
   }
 
   @Test
   void aMessageOfAnUnknownTypeIsAProtocolError() {
-    wrongIs(peer -> peer.send(new byte[10], immediate(7)), 0, "unknown type 7");
+    expectViolation(peer -> peer.send(new byte[10], immediate(7)), 0, "unknown type 7");
   }
 
   @Test
   void invalidCreditsAreAProtocolError() {
-    wrongIs(
+    expectViolation(
         peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 60_000, 0)),
         0,
         "credit count went backwards");
-    wrongIs(
+    expectViolation(
         peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, RawPeer.RECEIVES - 4, 99)),
         0,
         "credit count went backwards");
@@ -245,7 +245,7 @@ class HostilePeerTest {
 
   @Test
   void moreMessagesThanCreditsAreAProtocolErrorAfterTheValidOnes() {
-    wrongIs(
+    expectViolation(
         peer -> {
           for (int i = 0; i < RECEIVES + 2; i++) {
             peer.send(Numbered.message(i), immediate(Immediate.MESSAGE));
@@ -257,19 +257,19 @@ class HostilePeerTest {
 
   @Test
   void aMessageLongerThanMaxMessageIsAProtocolError() {
-    wrongIs(
+    expectViolation(
         peer -> peer.send(new byte[MAX_MESSAGE + 1], immediate(Immediate.MESSAGE)),
         0,
         "maxMessage");
   }
 
   /**
-   * Each of them consumes a receive. To a peer that confirms none of its own, Ferrule confirms at
-   * most 3 times, up to 4 at a time, and tolerates 4 more.
+   * Each grant consumes a receive. To a peer that confirms nothing, Ferrule sends at most 3
+   * confirmations, each of up to 4 grants, and then tolerates 4 more grants.
    */
   @Test
   void moreGrantsThanMayBeUnconfirmedAreAProtocolError() {
-    wrongIs(
+    expectViolation(
         peer -> {
           for (int i = 0; i < 3 * 4 + 4 + 1; i++) {
             if (peer.send(new byte[0], immediate(Immediate.GRANT)) != CompletionStatus.SUCCESS) {
@@ -303,7 +303,7 @@ class HostilePeerTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+  void aMessageOrEndAfterTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
             RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
@@ -321,15 +321,15 @@ class HostilePeerTest {
       peer.send(new byte[0], immediate(message ? Immediate.MESSAGE : Immediate.END));
 
       String part = message ? "after the end of its messages" : "the end of its messages twice";
-      Task.await("the violation is found", () -> findsViolation(connection, part));
+      Task.await("the violation is detected", () -> detectsViolation(connection, part));
       assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
     }
   }
 
-  private static boolean findsViolation(Connection connection, String part) {
+  private static boolean detectsViolation(Connection connection, String part) {
     try {
       connection.receiver().tryReceive();
-      throw new AssertionError("there is a message or more to come");
+      throw new AssertionError("neither the end of the messages nor a violation was reported");
     } catch (EndOfStreamException e) {
       return false;
     } catch (ProtocolException e) {
@@ -338,10 +338,10 @@ class HostilePeerTest {
     }
   }
 
-  /** The flushed sends of such a program, or its probes, have no cause of their own. */
+  /** The flushed sends or probes of such a program do not carry the cause. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aProgramThatDoesNotReceiveLearnsThatAMessageWasTooLong(boolean sending) {
+  void aProgramThatDoesNotReceiveIsInformedThatAMessageWasTooLong(boolean sending) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
             RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));

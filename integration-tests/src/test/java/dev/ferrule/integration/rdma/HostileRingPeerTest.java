@@ -98,7 +98,7 @@ class HostileRingPeerTest {
         Arguments.of("one byte", new byte[] {'F'}),
         Arguments.of("the other side's hello", hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1)),
         Arguments.of("an unknown kind", helloWith(5, 99)),
-        Arguments.of("a payload that is longer than all", helloWith(6, 200)),
+        Arguments.of("a payload longer than the private data", helloWith(6, 200)),
         Arguments.of("an unknown flag", helloWith(7, 4)),
         Arguments.of("no ring", ringless),
         Arguments.of("a ring that it does not need", senderWithRing),
@@ -106,7 +106,7 @@ class HostileRingPeerTest {
         Arguments.of("a maxMessage of 2 GiB", helloWith(23, 0x7f)),
         Arguments.of("a window of 32772", helloWith(25, 0x80)),
         Arguments.of("no window", helloWith(24, 0)),
-        Arguments.of("something where zeros belong", helloWith(26, 1)));
+        Arguments.of("a reserved byte that is not 0", helloWith(26, 1)));
   }
 
   private static String refusal(RawPeer peer) {
@@ -137,7 +137,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aClientThatRequestsMessagesFromAReceivingListenerIsRefusedWithTheFix() {
+  void theRefusalOfAClientThatExpectsMessagesFromAReceivingListenerStatesTheFix() {
     try (Listener receiving = Wires.listen(SCHEME + QUERY + "&simplex=on");
         RawPeer peer = RawPeer.connect(receiving.uri().getPort(), hello())) {
       assertThat(refusal(peer)).contains("simplex=on");
@@ -164,7 +164,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aListenerThatAcceptsWithGarbageIsNotFerrule() {
+  void aListenerThatAcceptsWithGarbageIsReportedAsNotFerrule() {
     byte[] ringless = hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1);
     ringless[16] = 0;
     assertThat(connectingFails(raw -> raw.accept(ringless).close()))
@@ -174,7 +174,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aListenerThatRejectsWithGarbageRefuses() {
+  void aRejectionWithGarbageIsReportedAsARefusal() {
     assertThat(connectingFails(raw -> raw.reject(new byte[] {1, 2, 3})))
         .isInstanceOf(ConnectionRefusedException.class);
   }
@@ -220,8 +220,11 @@ class HostileRingPeerTest {
     return bytes;
   }
 
-  /** Runs the peer's action, after its other end has sent it messages. */
-  private void wrongIs(
+  /**
+   * Runs an action of a peer, to which messages were sent before, and checks that it is reported as
+   * a violation.
+   */
+  private void expectViolation(
       int sentBefore, Consumer<RingPeer> wrong, int goodMessages, String... words) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
@@ -252,7 +255,7 @@ class HostileRingPeerTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 9, 11, RING, RING + 1, Integer.MAX_VALUE, -1, 1 << 31})
   void aLengthThatIsNotWhatTheDeviceWroteIsAProtocolError(int length) {
-    wrongIs(
+    expectViolation(
         0,
         peer -> peer.write(new byte[10], length),
         0,
@@ -262,7 +265,7 @@ class HostileRingPeerTest {
 
   @Test
   void aMessageLongerThanMaxMessageIsAProtocolErrorAfterTheValidOnes() {
-    wrongIs(
+    expectViolation(
         0,
         peer -> {
           peer.write(Numbered.message(0));
@@ -275,12 +278,13 @@ class HostileRingPeerTest {
 
   @Test
   void aMessageThatIsLongerThanTheRingIsAProtocolErrorAlthoughTheDeviceCanWriteIt() {
-    wrongIs(0, peer -> peer.write(new byte[2 * RING]), 0, "a message of " + 2 * RING + " bytes");
+    expectViolation(
+        0, peer -> peer.write(new byte[2 * RING]), 0, "a message of " + 2 * RING + " bytes");
   }
 
   @Test
   void moreMessagesThanTheWindowAreAProtocolErrorAfterTheValidOnes() {
-    wrongIs(
+    expectViolation(
         0,
         peer -> {
           for (int i = 0; i <= WINDOW; i++) {
@@ -293,7 +297,7 @@ class HostileRingPeerTest {
 
   @Test
   void aMessageBeyondTheFreeSpaceOfTheRingIsAProtocolError() {
-    wrongIs(
+    expectViolation(
         0,
         peer -> {
           peer.write(Numbered.message(0)); // takes 8 bytes
@@ -335,7 +339,7 @@ class HostileRingPeerTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aProgramThatDoesNotReceiveLearnsThatThePeerWroteElsewhere(boolean sending) {
+  void aProgramThatDoesNotReceiveIsInformedThatThePeerWroteElsewhere(boolean sending) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {
@@ -347,12 +351,12 @@ class HostileRingPeerTest {
 
   @Test
   void anAcknowledgmentOfMoreThanWasSentIsAProtocolError() {
-    wrongIs(
+    expectViolation(
         2,
         peer -> peer.control(Acknowledgment.ACK, 0, 3, 48),
         0,
         "the peer acknowledged 3 messages, but only 2 were sent");
-    wrongIs(
+    expectViolation(
         0,
         peer -> peer.control(Acknowledgment.GOODBYE, 0, Long.MAX_VALUE, 0),
         0,
@@ -361,7 +365,7 @@ class HostileRingPeerTest {
 
   @Test
   void aDuplicatedAcknowledgmentIsAProtocolError() {
-    wrongIs(
+    expectViolation(
         2,
         peer -> {
           peer.control(Acknowledgment.ACK, 0, 1, 16);
@@ -369,14 +373,14 @@ class HostileRingPeerTest {
         },
         0,
         "the peer acknowledged no more than");
-    wrongIs(0, peer -> peer.control(Acknowledgment.ACK, 0, 0, 0), 0, "no more than");
+    expectViolation(0, peer -> peer.control(Acknowledgment.ACK, 0, 0, 0), 0, "no more than");
   }
 
   @ParameterizedTest
   @ValueSource(
       ints = {Acknowledgment.ACK, Acknowledgment.WANT, Acknowledgment.END, Acknowledgment.GOODBYE})
   void anAcknowledgmentThatGoesBackwardsIsAProtocolError(int type) {
-    wrongIs(
+    expectViolation(
         2,
         peer -> {
           peer.control(Acknowledgment.ACK, 0, 2, 32);
@@ -384,12 +388,13 @@ class HostileRingPeerTest {
         },
         0,
         "the peer acknowledged 1 messages, fewer than the 2 before");
-    wrongIs(0, peer -> peer.control(type, 0, -1, 0), 0, "the peer acknowledged -1 messages");
+    expectViolation(
+        0, peer -> peer.control(type, 0, -1, 0), 0, "the peer acknowledged -1 messages");
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatFollowsTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
+  void aMessageOrEndAfterTheEndOfAPeersMessagesIsAProtocolError(boolean message) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {
@@ -410,15 +415,15 @@ class HostileRingPeerTest {
       }
 
       String part = message ? "after the end of its messages" : "the end of its messages twice";
-      Task.await("the violation is found", () -> findsViolation(connection, part));
+      Task.await("the violation is detected", () -> detectsViolation(connection, part));
       assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
     }
   }
 
-  private static boolean findsViolation(Connection connection, String part) {
+  private static boolean detectsViolation(Connection connection, String part) {
     try {
       connection.receiver().tryReceive();
-      throw new AssertionError("there is a message or more to come");
+      throw new AssertionError("neither the end of the messages nor a violation was reported");
     } catch (EndOfStreamException e) {
       return false;
     } catch (ProtocolException e) {
@@ -430,7 +435,7 @@ class HostileRingPeerTest {
   @ParameterizedTest
   @ValueSource(longs = {0, 8, 10, 17, 32, -16, Long.MIN_VALUE})
   void anAcknowledgmentThatEndsWithinAMessageIsAProtocolError(long bytes) {
-    wrongIs(
+    expectViolation(
         2,
         peer -> peer.control(Acknowledgment.ACK, 0, 1, bytes),
         0,
@@ -439,35 +444,37 @@ class HostileRingPeerTest {
 
   @Test
   void aControlMessageOfAnUnknownTypeIsAProtocolError() {
-    wrongIs(0, peer -> peer.control(0, 0, 0, 0), 0, "control message", "unknown type");
-    wrongIs(0, peer -> peer.control(5, 0, 0, 0), 0, "control message", "unknown type");
-    wrongIs(0, peer -> peer.control(Acknowledgment.WANT | 1 << 16, 0, 0, 0), 0, "unknown type");
+    expectViolation(0, peer -> peer.control(0, 0, 0, 0), 0, "control message", "unknown type");
+    expectViolation(0, peer -> peer.control(5, 0, 0, 0), 0, "control message", "unknown type");
+    expectViolation(
+        0, peer -> peer.control(Acknowledgment.WANT | 1 << 16, 0, 0, 0), 0, "unknown type");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 23})
   void aControlMessageThatIsTooShortIsAProtocolError(int length) {
-    wrongIs(
+    expectViolation(
         0, peer -> peer.raw.send(new byte[length]), 0, "control message", length + " bytes", "24");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {25, 4096})
   void aControlMessageThatIsTooLongIsAProtocolError(int length) {
-    wrongIs(0, peer -> peer.raw.send(new byte[length]), 0, "control message", "too long");
+    expectViolation(0, peer -> peer.raw.send(new byte[length]), 0, "control message", "too long");
   }
 
   @Test
   void aControlMessageWithImmediateDataIsAProtocolError() {
     byte[] want = bytesOfControl(Acknowledgment.WANT, 0, 0, 0);
-    wrongIs(0, peer -> peer.raw.send(want, 0), 0, "control message");
+    expectViolation(0, peer -> peer.raw.send(want, 0), 0, "control message");
   }
 
   @Test
-  void acceptedWantsThatWereNeverSentAreAProtocolError() {
-    wrongIs(
+  void aConfirmationOfWantsThatWereNeverSentIsAProtocolError() {
+    expectViolation(
         0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 requests for space");
-    wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "requests for space");
+    expectViolation(
+        1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "requests for space");
   }
 
   @Test
@@ -491,7 +498,9 @@ class HostileRingPeerTest {
     }
   }
 
-  /** A client of a simplex connection has no ring that could be at fault. */
+  /**
+   * In a simplex connection the client has no ring, so this side's accesses cannot be the cause.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aWriteWithAWrongKeyIsThePeersViolation(boolean simplex) {
@@ -516,9 +525,9 @@ class HostileRingPeerTest {
     }
   }
 
-  /** More wants than this side has receives; each is allowed. */
+  /** The peer sends more wants than this side has receives; each of them is permitted. */
   @Test
-  void aPeerThatSendsWantsForEverDoesNoHarm() {
+  void aPeerThatSendsWantsForeverDoesNoHarm() {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {

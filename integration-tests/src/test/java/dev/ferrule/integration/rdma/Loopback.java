@@ -153,7 +153,7 @@ final class Loopback implements AutoCloseable {
       sends.close();
       receives.close();
       events.close();
-      domain.close(); // fails if any object in it is left
+      domain.close(); // fails if an object of the domain is left
     }
   }
 
@@ -213,7 +213,7 @@ final class Loopback implements AutoCloseable {
     return await("a request", event -> event.listenerId() == listener.address());
   }
 
-  /** Waits for an event of an id; events of others are kept for later. */
+  /** Waits for an event of an id; events of other ids are kept for later. */
   CmEvent await(CmEvent.Type type, long id) {
     return await(type.toString(), event -> event.type() == type && event.id() == id);
   }

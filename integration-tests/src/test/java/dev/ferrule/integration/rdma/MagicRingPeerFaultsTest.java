@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import org.junit.jupiter.api.Test;
 
-/** Faults of a peer over magicring, where both sides send or only one of them. */
+/** Faults of a peer over magicring: both sides send, or only one of them. */
 @RdmaTest
 class MagicRingPeerFaultsTest extends PeerFaults {
 

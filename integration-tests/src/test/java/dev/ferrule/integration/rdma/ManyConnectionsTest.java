@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ManyConnectionsTest {
 
-  /** Obtained once, as that allocates as well. */
+  /** Obtained once, since this call allocates as well. */
   private static final com.sun.management.ThreadMXBean THREADS =
       (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -84,7 +84,7 @@ class ManyConnectionsTest {
     "sendrecv, singleReceiver=on&srq=on&receives=2048",
     "magicring, singleReceiver=on&ring=4KiB&window=8",
   })
-  void shouldReceiveFromManyConnectionsInTheOrderOfEachWithTheSender(String scheme, String query)
+  void shouldReceiveFromManyConnectionsInOrderAndNameTheConnection(String scheme, String query)
       throws Exception {
     try (Listener listener = listen(scheme, query)) {
       Receiver receiver = listener.receiver();
@@ -300,7 +300,7 @@ class ManyConnectionsTest {
         for (int i = 1; i < 5 && Wires.hasRoom(client.sender()); i++) {
           client.sender().send(message);
         }
-        ReceiveRegion held = server.receiver().receive(PATIENCE); // and others in the queue
+        ReceiveRegion held = server.receiver().receive(PATIENCE); // further ones stay in the queue
         MemorySegment segment = held.segment();
         server.close();
         assertThatThrownBy(held::segment).isInstanceOf(ConnectionClosedException.class);
@@ -327,7 +327,7 @@ class ManyConnectionsTest {
       MemorySegment message = arena.allocate(8);
       MessageHandler handler = (segment, offset, length) -> {};
       Task.await(
-          "a round allocates nothing, as all of it is compiled",
+          "a round allocates nothing, once all of it is compiled",
           () -> {
             long before = allocated();
             for (int i = 0; i < 500; i++) {

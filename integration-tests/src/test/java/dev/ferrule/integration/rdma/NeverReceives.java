@@ -8,16 +8,18 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ProtocolException;
 import java.lang.foreign.MemorySegment;
 
-/** A program that never calls receive, and so learns of its connection's end in another way. */
+/**
+ * A program that never calls receive, and so is informed of its connection's end in another way.
+ */
 final class NeverReceives {
 
   private NeverReceives() {}
 
   /**
-   * Checks that the program learns of a violation of its peer.
+   * Checks that the program is informed of a violation by its peer.
    *
    * @param sending whether it sends messages; otherwise it does nothing
-   * @param words what it learns
+   * @param words part of the expected message
    */
   static void learns(Connection connection, boolean sending, String words) {
     if (sending) {
@@ -29,7 +31,7 @@ final class NeverReceives {
           });
       assertThat(sends.failure()).isInstanceOf(ProtocolException.class).hasMessageContaining(words);
     } else {
-      Task.await("it has failed", () -> connection.state() == ConnectionState.FAILED);
+      Task.await("the connection has failed", () -> connection.state() == ConnectionState.FAILED);
     }
     assertThat(connection.failure())
         .isInstanceOf(ProtocolException.class)

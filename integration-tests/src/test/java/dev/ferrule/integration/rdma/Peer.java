@@ -35,7 +35,7 @@ public final class Peer {
   /** {@code flood N}: sends N numbered messages, and closes. */
   static final String FLOOD = "flood";
 
-  /** {@code stream}: sends numbered messages for ever. */
+  /** {@code stream}: sends numbered messages forever. */
   static final String STREAM = "stream";
 
   /**
@@ -62,16 +62,16 @@ public final class Peer {
   public static void main(String[] listeners) throws IOException {
     for (String what : listeners) {
       Listener listener = Wires.listen(what);
-      say(listener.uri().toString());
+      print(listener.uri().toString());
       Thread.ofPlatform().daemon().start(() -> serve(listener));
     }
     while (System.in.read() >= 0) {
-      // only its end counts
+      // waits for the end of the input
     }
     System.exit(0); // regardless of the connections' state
   }
 
-  private static synchronized void say(String line) {
+  private static synchronized void print(String line) {
     System.out.println(line);
     System.out.flush();
   }
@@ -82,14 +82,14 @@ public final class Peer {
         ConnectionRequest request = listener.nextRequest();
         String job = new String(request.payload(), StandardCharsets.UTF_8);
         Connection connection = request.accept(new byte[0]);
-        Thread.ofPlatform().daemon().start(() -> play(connection, job));
+        Thread.ofPlatform().daemon().start(() -> serve(connection, job));
       } catch (FerruleException e) {
         System.err.println("peer: a client could not be accepted: " + e);
       }
     }
   }
 
-  private static void play(Connection connection, String job) {
+  private static void serve(Connection connection, String job) {
     String[] words = job.split(" ");
     try {
       switch (words[0]) {
@@ -113,10 +113,10 @@ public final class Peer {
       if (!(e instanceof ConnectionClosedException || e instanceof EndOfStreamException)) {
         System.err.println("peer: " + job + " ended: " + e); // the test may not see the reason
       }
-      say(job + " ended: " + e.getClass().getSimpleName());
+      print(job + " ended: " + e.getClass().getSimpleName());
       connection.close();
     } catch (Throwable e) {
-      say(job + " failed: " + e);
+      print(job + " failed: " + e);
       connection.close();
     }
   }
@@ -166,7 +166,7 @@ public final class Peer {
         }
       }
     } catch (EndOfStreamException e) {
-      say("counted " + count);
+      print("counted " + count);
       connection.close();
     }
   }

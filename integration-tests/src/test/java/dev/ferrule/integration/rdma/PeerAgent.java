@@ -55,7 +55,7 @@ public final class PeerAgent {
               }
             });
         while (client.getInputStream().read() >= 0) {
-          // only the end counts
+          // waits for the end of the connection
         }
       } finally {
         process.destroyForcibly();

@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a program observes of a peer that is killed, stopped, or gone, with any provider. */
+/**
+ * What a program observes when its peer is killed, is stopped, or exits, over each RDMA provider.
+ */
 @SuppressWarnings("try") // closing early is what is tested
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class PeerFaults {
@@ -58,7 +60,7 @@ abstract class PeerFaults {
         .toList();
   }
 
-  private static Task<Void> sendForEver(Connection connection) {
+  private static Task<Void> sendUntilFailure(Connection connection) {
     return Task.start(() -> {
       for (int i = 0; i >= 0; i++) {
         Numbered.send(connection.sender(), i);
@@ -67,14 +69,14 @@ abstract class PeerFaults {
     });
   }
 
-  private static Task<Void> receiveInVain(Connection connection) {
+  private static Task<Void> receiveOne(Connection connection) {
     return Task.start(() -> {
       connection.receiver().receive();
       return null;
     });
   }
 
-  /** Waits in every way for a peer that is then killed. */
+  /** Kills a peer while threads wait for it in every way. */
   final void aKilledPeerEndsEveryWait(String more, boolean receives) {
     try (OtherProcess other = start(more)) {
       String address = other.line() + options + more;
@@ -87,11 +89,11 @@ abstract class PeerFaults {
         String wait = "&wait=" + strategy.name().toLowerCase(Locale.ROOT);
         if (receives) {
           Connection receiving = Wires.connect(address + wait, Peer.IDLE);
-          waiting.put("receive, " + strategy, receiveInVain(receiving));
+          waiting.put("receive, " + strategy, receiveOne(receiving));
           connections.add(receiving);
         }
         Connection sending = Wires.connect(address + wait, Peer.IDLE);
-        waiting.put("send without room, " + strategy, sendForEver(sending));
+        waiting.put("send without room, " + strategy, sendUntilFailure(sending));
         Task.await("the sender stalls", () -> sending.counters().backPressureStalls() > 0);
         connections.add(sending);
       }
@@ -119,7 +121,9 @@ abstract class PeerFaults {
         .hasMessageContaining("process ended");
   }
 
-  /** Independent of the message format; takes a further JVM to start. */
+  /**
+   * One provider suffices: this does not depend on the message format, and starts a further JVM.
+   */
   final void aKilledPeerIsReplaced() {
     try (OtherProcess first = start("")) {
       String address = first.line();
@@ -127,7 +131,7 @@ abstract class PeerFaults {
         Numbered.send(old.sender(), 0);
         old.receiver().receive(Task.PATIENCE).close();
         first.kill();
-        assertThat(receiveInVain(old).failure()).isInstanceOf(PeerLostException.class);
+        assertThat(receiveOne(old).failure()).isInstanceOf(PeerLostException.class);
         expectAnotherAt(address, old);
       }
     }
@@ -208,7 +212,7 @@ abstract class PeerFaults {
         assertThat(receiver.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
       }
 
-      // without a close the messages sent arrive, too, but the connection ends in another way
+      // without a close, sent messages arrive as well, but the connection ends in another way
       try (Connection receiver = Wires.connect(address, Peer.EXIT + " 7")) {
         assertThat(other.exitCode()).isZero();
         for (int i = 0; i < 7; i++) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PlainModeTest {
 
   private static final String PLAIN = "?hello=off&credits=off&maxMessage=4KiB&receives=8";
-  private static final int ROUNDS = 60; // more than either side has buffers
+  private static final int ROUNDS = 60; // more messages than either side has buffers
 
   private static void exchange(Connection connection, RawPeer peer) {
     for (int i = 0; i < ROUNDS; i++) {
@@ -79,14 +79,17 @@ class PlainModeTest {
           Connection connection = connecting.result()) {
         exchange(connection, peer);
         Numbered.send(connection.sender(), 5);
-        connection.close(); // which first flushes the message
+        connection.close(); // flushes the message first
         Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), 5);
         peer.awaitDisconnected();
       }
     }
   }
 
-  /** With librdmacm's RNR timer, and for longer than the device retried with earlier defaults. */
+  /**
+   * With librdmacm's RNR timer, 655 ms. The largest finite number of RNR retries, 6, would end
+   * before the pause does.
+   */
   @Test
   void aPeerThatPostsNoReceivesForSecondsIsNotConsideredDead() {
     int count = 20; // more than the receives
@@ -144,7 +147,7 @@ class PlainModeTest {
   /** Neither side knows the other's maxMessage. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aProgramThatDoesNotReceiveLearnsThatAMessageWasTooLong(boolean sending) {
+  void aProgramThatDoesNotReceiveIsInformedThatAMessageWasTooLong(boolean sending) {
     try (Listener listener = Wires.listen("?hello=off&credits=off&maxMessage=64");
         Wires.Pair pair = Wires.pair(listener, "?hello=off&credits=off&maxMessage=1KiB")) {
       pair.client().sender().send(MemorySegment.ofArray(new byte[1024]));

@@ -35,8 +35,8 @@ import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
- * One end of a connection without Ferrule: what a C program would do with librdmacm and libibverbs,
- * conforming or hostile. For one thread.
+ * One end of a connection, without Ferrule: does what a C program would do with librdmacm and
+ * libibverbs, whether conforming or hostile. It is used by one thread at a time.
  */
 final class RawPeer implements AutoCloseable {
 
@@ -54,7 +54,7 @@ final class RawPeer implements AutoCloseable {
   static final Set<CompletionStatus> REFUSED =
       Set.of(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.RETRY_EXCEEDED);
 
-  /** With 7, rdma_rxe retransmits for ever to a peer whose queue pair is in the error state. */
+  /** With 7, rdma_rxe retransmits forever to a peer whose queue pair is in the error state. */
   private static final int RETRIES = 6;
 
   /** The size of the memory that the peer may write to, addressed from 0. */
@@ -95,7 +95,7 @@ final class RawPeer implements AutoCloseable {
 
     static Events create() {
       EventChannel channel = EventChannel.create(VerbsLibrary.system());
-      // so that a test that waits in vain fails, instead of leaving a thread in the kernel
+      // a test that waits for a missing event fails, and leaves no thread in the kernel
       LibC.fcntl
           .makeInvoker(LibC.C_INT)
           .apply(channel.descriptor(), LibC.F_SETFL(), LibC.O_NONBLOCK());

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Nested;
  * </table>
  *
  * <p>The others run with {@code ./test --whole}, in the classes tagged {@code whole}. All other
- * contracts use what does not depend on the mode: the connection's handshake, lifecycle, counters
+ * contracts test what does not depend on the mode: the connection's handshake, lifecycle, counters
  * and memory.
  */
 @RdmaTest

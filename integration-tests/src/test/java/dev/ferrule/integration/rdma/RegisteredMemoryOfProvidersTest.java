@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Registered memory is for the connections of both RDMA providers, and for no others. */
+/** Connections of both RDMA providers can use the same registered memory; others cannot use it. */
 @RdmaTest
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RegisteredMemoryOfProvidersTest {
@@ -49,7 +49,7 @@ class RegisteredMemoryOfProvidersTest {
   }
 
   @Test
-  void memoryOfSharedMemoryIsRefusedAndTheOtherWayRound(@TempDir Path folder) {
+  void rdmaRefusesMemoryOfSmAndViceVersa(@TempDir Path folder) {
     try (Arena arena = Arena.ofShared();
         Listener listener = Wires.listen("sm://" + folder.resolve("app"));
         Wires.Pair local = Wires.pair(listener, "");

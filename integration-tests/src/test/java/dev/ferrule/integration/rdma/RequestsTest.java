@@ -33,7 +33,7 @@ class RequestsTest {
   private static final String TERABYTE = "?receives=16384&maxMessage=64MiB";
 
   @Test
-  void aRequestHasItsClientsAddressAndAConnectionTheLocalOne() {
+  void aRequestHasTheClientsAddressAndAConnectionHasTheLocalOne() {
     String address = RdmaDevice.address();
     try (Listener listener = Ferrule.listen(URI.create("sendrecv://0.0.0.0:0" + SMALL))) {
       int port = listener.uri().getPort();
@@ -90,7 +90,7 @@ class RequestsTest {
         .hasMessageContaining("(reject reason 8)");
   }
 
-  /** As when a process exits, too: the kernel rejects requests that were not answered. */
+  /** The kernel rejects unanswered requests, also when a process exits. */
   @Test
   void aListenerThatEndsBeforeItAnswersIsReportedAsTheCause() {
     Task<Connection> connecting;
@@ -147,14 +147,14 @@ class RequestsTest {
       assertThat(silent).isNotNull();
       int before = mappings();
       Task.await(
-          "the client has an answer, so resources were allocated for it",
+          "the client has received an answer, so resources were allocated for it",
           () -> {
             assertThatThrownBy(() -> listener.accept(Duration.ZERO))
                 .isInstanceOf(OperationTimeoutException.class);
             return silent.hasUnreadAnswer();
           });
 
-      Task.await("they do not leak", () -> mappings() <= before);
+      Task.await("the resources are released", () -> mappings() <= before);
     }
   }
 
@@ -167,7 +167,7 @@ class RequestsTest {
   void aClientBeingAcceptedAtATimeoutIsReturnedByTheNextCall() {
     try (Listener listener = Wires.listen(SMALL)) {
       Task<Connection> connecting = Task.start(() -> Wires.connect(listener.uri() + SMALL, ""));
-      try (Connection server = acceptWithoutPatience(listener);
+      try (Connection server = acceptByShortCalls(listener);
           Connection client = connecting.result()) {
         Numbered.send(client.sender(), 1);
         Numbered.check(server.receiver().receive(Task.PATIENCE), 1);
@@ -175,7 +175,7 @@ class RequestsTest {
     }
   }
 
-  private static Connection acceptWithoutPatience(Listener listener) {
+  private static Connection acceptByShortCalls(Listener listener) {
     long end = System.nanoTime() + Task.PATIENCE.toNanos();
     while (System.nanoTime() - end < 0) {
       try {

@@ -73,7 +73,7 @@ class RingCreditsTest {
             .isInstanceOf(OperationTimeoutException.class);
         assertThat(pair.client().counters().backPressureStalls()).isGreaterThan(stalls);
         if (window > 1) {
-          held.remove(held.size() - 1).close(); // which frees no space, as it is not the oldest
+          held.remove(held.size() - 1).close(); // frees no space, as it is not the oldest
           assertThatThrownBy(() -> pair.client().sender().claim(1, Duration.ofMillis(20)))
               .isInstanceOf(OperationTimeoutException.class);
         }
@@ -98,7 +98,9 @@ class RingCreditsTest {
       CreditsTest.awaitStall(pair.client());
       CreditsTest.awaitStall(pair.server());
       Task.pause(CreditsTest.SEVERAL_PEER_TIMEOUTS);
-      assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
+      assertThat(sending)
+          .as("senders that finish although there is no room")
+          .noneMatch(Task::isDone);
       Task<Void> receiving = back.receive(pair.client().receiver());
       forth.receive(pair.server().receiver()).result();
       receiving.result();
@@ -106,10 +108,10 @@ class RingCreditsTest {
     }
   }
 
-  /** Each message has an acknowledgment of its own, which could lack receives, too. */
+  /** Each message has an acknowledgment of its own, which could lack a receive as well. */
   @ParameterizedTest
   @ValueSource(strings = {"window=2", "window=64&acknowledge=each"})
-  void noAcknowledgmentIsRefusedOfAStreamOfEmptyMessagesInBothDirections(String option) {
+  void noAcknowledgmentOfEmptyMessagesInBothDirectionsIsRefused(String option) {
     int count = 3000;
     try (Wires.Pair pair =
         Wires.pair("magicring?rnrRetry=0&maxMessage=64&ring=4KiB&wait=block&" + option)) {
@@ -134,7 +136,10 @@ class RingCreditsTest {
     }
   }
 
-  /** Four, since acknowledgments beyond eight in flight cover what was freed meanwhile. */
+  /**
+   * Four messages: while eight acknowledgments are in flight, a later one covers all that is freed
+   * meanwhile.
+   */
   @Test
   void eachFreedMessageIsAcknowledgedIfTheReceiverSoChooses() {
     int count = 4;

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rings in huge pages, which an emulated machine allocates, and other machines must have. They do
- * not run with the other tests of a device, as User-Mode Linux has no huge pages.
+ * Tests of rings in huge pages. An emulated machine allocates the pages; on other machines they
+ * must exist. The tests do not run with the others of a device, as User-Mode Linux has no huge
+ * pages.
  */
 @Tag("huge-pages")
 class RingHugePagesTest {
@@ -27,18 +28,18 @@ class RingHugePagesTest {
   private static final int MESSAGES = 80; // more bytes than the ring has
 
   @BeforeEach
-  void setHugePagesAside() throws IOException {
+  void reserveHugePages() throws IOException {
     if (System.getenv("FERRULE_RXE_VM") != null) {
       Files.writeString(SETTING, Integer.toString(PAGES));
       assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
     }
     assumeThat(freeHugePages())
-        .as("free huge pages of 2 MiB; as root: echo %s > %s", PAGES, SETTING)
+        .as("free huge pages of 2 MiB (allocate some as root: echo %s > %s)", PAGES, SETTING)
         .isGreaterThanOrEqualTo(PAGES);
   }
 
   @Test
-  void messagesPassThroughARingInHugePagesAsThroughAnyOther() throws IOException {
+  void messagesPassThroughARingInHugePages() throws IOException {
     RingMappings rings = new RingMappings();
     sendManyMessages(rings);
     rings.awaitUnmapped(); // not in the frame of the connection, which would keep it reachable
@@ -49,7 +50,7 @@ class RingHugePagesTest {
     try (Wires.Pair pair = Wires.pair("magicring?hugePages=on&ring=2MiB&maxMessage=64KiB")) {
       assertThat(rings.pageSizes())
           .hasSize(2 * 2)
-          .containsOnly("2048 kB"); // two, mapped twice each
+          .containsOnly("2048 kB"); // two rings, each mapped twice
       for (int i = 0; i < MESSAGES; i++) {
         byte[] bytes = new byte[LENGTH - i];
         Arrays.fill(bytes, (byte) i);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Rings that are always full: no message is lost, duplicated or overwritten, and no thread waits
- * for ever, for any sizes and any order of claims, sends and frees.
+ * forever, for any sizes and any order of claims, sends and frees.
  */
 @RdmaTest
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -99,7 +99,10 @@ class RingPressureTest {
     }
   }
 
-  /** Each full ring starts 8 bytes further on, so that its end is at every possible offset. */
+  /**
+   * The longest message starts 8 bytes further on each time, so that the ring's end lies at every
+   * possible offset in it.
+   */
   @ParameterizedTest
   @CsvSource({"MAGIC, 1", "MAGIC, 3", "PLAIN, 1", "PLAIN, 3"})
   void theLongestMessageFitsWhereverItStarts(Mapping mapping, int pages) {
@@ -143,7 +146,7 @@ class RingPressureTest {
   }
 
   @Test
-  void anEmptyMessageWaitsForSpaceAsAnyOther() {
+  void anEmptyMessageWaitsForSpaceLikeAnyOther() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
       Sender sender = pair.client().sender();
       sender.send(message(0, PAGE));
@@ -187,7 +190,7 @@ class RingPressureTest {
     "MAGIC, 3, 64, 1000", "MAGIC, 3, 7, 1000", "MAGIC, 1, 64, 4096", "MAGIC, 33, 2, 0",
     "PLAIN, 3, 64, 1000", "PLAIN, 3, 7, 1000", "PLAIN, 1, 64, 2048", "PLAIN, 33, 2, 0",
   })
-  void aSenderThatClaimsEverythingGetsAnErrorAndSendsInReverse(
+  void aSenderThatClaimsEverythingGetsAnErrorAndCanSendInReverseOrder(
       Mapping mapping, int pages, int window, int length) {
     try (Wires.Pair pair = pair(mapping, pages, window)) {
       Sender sender = pair.client().sender();
@@ -196,7 +199,7 @@ class RingPressureTest {
         List<SendRegion> claimed = new ArrayList<>();
         assertThatThrownBy(
                 () -> {
-                  // waits for space until the peer has acknowledged all that it has freed
+                  // waits until the peer has acknowledged all freed messages
                   while (true) {
                     claimed.add(sender.claim(length, Task.PATIENCE));
                   }
@@ -228,7 +231,7 @@ class RingPressureTest {
         pair.client().sender().send(message(i, 40));
         expect(pair.server(), i, 40);
         SendRegion first =
-            pair.client().sender().claim(300, Task.PATIENCE); // others may not fit yet
+            pair.client().sender().claim(300, Task.PATIENCE); // further ones may not fit yet
         claimAll(pair.client().sender(), 300).forEach(SendRegion::abort);
         first.abort();
         SendRegion large = pair.client().sender().claim(longest, Task.PATIENCE);
@@ -252,7 +255,7 @@ class RingPressureTest {
           expect(pair.server(), i, 1000);
         }
         List<SendRegion> claimed = claimAll(pair.client().sender(), PAGE);
-        assertThat(claimed).hasSizeLessThanOrEqualTo(16); // what was acknowledged by now
+        assertThat(claimed).hasSizeLessThanOrEqualTo(16); // depends on what was acknowledged by now
         Task<Void> receiving =
             Task.start(() -> {
               for (int i = 0; i < 16; i++) {

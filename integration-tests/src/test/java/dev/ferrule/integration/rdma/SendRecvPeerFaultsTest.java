@@ -25,8 +25,10 @@ class SendRecvPeerFaultsTest extends PeerFaults {
 
   private static final String OPTIONS = "?receives=8&maxMessage=4KiB";
 
-  // Code 20 is 10 ms: a peer that several connections retry every 0.64 ms is busy. With 7,
-  // soft-RoCE retries for ever; otherwise a busy machine could make the peer seem dead too early.
+  // minRnrTimer=20 is 10 ms: with the default, 0.64 ms, the retries of several connections would
+  // keep
+  // the peer busy. With retries=7, soft-RoCE retries forever: on a busy machine, a finite number
+  // could end a connection whose peer is alive.
   private static final String UNCREDITED = OPTIONS + "&credits=off&minRnrTimer=20&retries=7";
 
   SendRecvPeerFaultsTest() {
@@ -64,7 +66,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
               connection.sender().await(last);
               return null;
             }));
-        Task.await("all are in flight", () -> connection.counters().messagesSent() == count);
+        Task.await(
+            "all messages are in flight", () -> connection.counters().messagesSent() == count);
       }
       waiting.forEach((what, task) -> task.awaitWaiting(what));
       other.kill();
@@ -94,8 +97,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       for (int i = 0; i < 8; i++) {
         clients.add(Task.start(() -> Wires.connect(address, "")));
       }
-      int some = accepting ? round : 0; // a different moment each time, all are valid
-      Task.await("some are accepted", () -> count.get() >= some);
+      int some = accepting ? round : 0; // closes at a different moment each time
+      Task.await("enough clients are accepted", () -> count.get() >= some);
       listener.close();
 
       List<Connection> connected = new ArrayList<>();
@@ -110,7 +113,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
         assertThat(server.failure()).isInstanceOf(ConnectionClosedException.class);
       }
       // clients that were connected, but not yet returned to a program, are disconnected
-      Task.await("only the accepted ones are left", () -> open(connected) == accepted.size());
+      Task.await("only the accepted connections remain", () -> open(connected) == accepted.size());
       for (Connection connection : connected) {
         if (connection.state() == ConnectionState.OPEN) {
           Numbered.send(connection.sender(), 1);

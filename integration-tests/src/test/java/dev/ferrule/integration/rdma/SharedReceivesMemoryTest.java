@@ -44,8 +44,8 @@ class SharedReceivesMemoryTest {
   private record Usage(long pinned, long queues, long heap) {
 
     /**
-     * Returns the usage when it seems to decrease no more: a cleaner may still have something to
-     * free, even then if the machine is slow.
+     * Returns the usage after it has stopped decreasing, as a cleaner may still free memory. On a
+     * slow machine, it may free some even later.
      */
     static Usage now() {
       Usage least = read();
@@ -91,8 +91,9 @@ class SharedReceivesMemoryTest {
     }
 
     /**
-     * Returns whether sharing saves at least the buffers. Memory that is released late makes either
-     * case look smaller than it is; then the process has less pinned memory afterwards.
+     * Returns whether sharing saves at least the memory of the buffers. Memory that is released
+     * during a measurement makes its result too small; it is detected, as the pinned memory without
+     * connections then decreases.
      */
     boolean showsTheSaving() {
       long buffers = (long) CONNECTIONS * OWN_RECEIVES - SHARED_RECEIVES;

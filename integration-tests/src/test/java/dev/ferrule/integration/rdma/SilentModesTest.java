@@ -66,7 +66,7 @@ class SilentModesTest {
   /** In a simplex connection one side only sends, and the other only receives. */
   @ParameterizedTest
   @ValueSource(strings = {"batched", "each"})
-  void aSimplexClientThatOnlyClaimsNeverWaitsInVain(String acknowledge) {
+  void aSimplexClientThatOnlyClaimsNeverWaitsForever(String acknowledge) {
     try (Wires.Pair pair = Wires.pair(SIMPLEX + acknowledge)) {
       Sender sender = pair.client().sender();
       Task<Void> receiving = receive(pair.server(), SENT_BEFORE);
@@ -86,7 +86,7 @@ class SilentModesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"batched", "each"})
-  void aSimplexServerNeverWaitsInVain(String acknowledge) {
+  void aSimplexServerNeverWaitsForever(String acknowledge) {
     try (Wires.Pair pair = Wires.pair(SIMPLEX + acknowledge)) {
       Task<Void> sending =
           Task.start(() -> {

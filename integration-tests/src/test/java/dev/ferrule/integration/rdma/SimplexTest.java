@@ -79,7 +79,7 @@ class SimplexTest {
   }
 
   @Test
-  void aListenerThatOnlyReceivesRefusesOthersWithTheFix() {
+  void theRefusalByAListenerThatOnlyReceivesStatesTheFix() {
     try (Listener listener = Wires.listen("magicring" + SIMPLEX)) {
       Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
       assertThatThrownBy(() -> Wires.connect(listener.uri() + SMALL, ""))
@@ -186,18 +186,18 @@ class SimplexTest {
   }
 
   @Test
-  void theSidesHaveOneRingAndItsPinnedMemoryOnly() {
+  void bothSidesTogetherPinOneRingOnly() {
     String large = "?ring=4MiB&maxMessage=64KiB&sendBuffer=256KiB&window=8";
     try (Listener listener = Wires.listen("magicring" + large)) {
-      // until no memory that earlier tests used is released between two measurements
+      // repeated, as memory of earlier tests may be released between two measurements
       Task.await(
-          "a simplex connection pins a ring less, twice as the device counts",
+          "a simplex connection pins one ring less, which the device counts twice",
           () ->
               pinned(listener, large, 4) - pinned(listener, large + "&simplex=on", 2) >= 2 * 4096);
     }
   }
 
-  /** Returns the pinned memory in KiB while there is a connection with so many mapped rings. */
+  /** Returns the pinned memory in KiB during a connection with a number of mappings of rings. */
   private static long pinned(Listener listener, String query, int mappings) {
     RingMappings rings = new RingMappings();
     long result = pinnedNow(listener, query, mappings, rings);

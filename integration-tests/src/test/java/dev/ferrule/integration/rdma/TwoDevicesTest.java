@@ -26,7 +26,7 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /**
  * One listener with clients on two devices. The second device is created for the test, and remains:
- * the system does not remove a device that a process has open, as librdmacm does.
+ * the system does not remove a device that a process has open, and librdmacm keeps it open.
  */
 @RdmaTest
 @EnabledIfEnvironmentVariable(named = "FERRULE_RXE_VM", matches = ".+")
@@ -72,8 +72,8 @@ class TwoDevicesTest {
       List<Task<Void>> tasks = new ArrayList<>();
       for (Wires.Pair pair : pairs) {
         tasks.add(Task.start(() -> sendAll(pair.client())));
-        Task.start(() -> sendOn(pair.server()));
-        Task.start(() -> receiveOn(pair.client()));
+        Task.start(() -> sendUntilClosed(pair.server()));
+        Task.start(() -> receiveUntilClosed(pair.client()));
       }
       Map<Connection, Integer> next = new HashMap<>();
       for (int i = 0; i < 2 * MESSAGES; i++) {
@@ -128,7 +128,7 @@ class TwoDevicesTest {
   }
 
   /** Sends until the connection is closed. */
-  private static Void sendOn(Connection server) {
+  private static Void sendUntilClosed(Connection server) {
     try {
       while (true) {
         Numbered.send(server.sender(), 0);
@@ -138,7 +138,7 @@ class TwoDevicesTest {
     }
   }
 
-  private static Void receiveOn(Connection client) {
+  private static Void receiveUntilClosed(Connection client) {
     try {
       while (true) {
         client.receiver().receive().close();

@@ -32,7 +32,7 @@ class TwoHostsEvaluationTest {
   @TempDir private Path folder;
 
   @Test
-  void theReportOfAnEvaluationBetweenTwoHostsSaysWhatEachOfThemIs() throws IOException {
+  void theReportOfAnEvaluationBetweenTwoHostsDescribesBoth() throws IOException {
     String peer = System.getenv("FERRULE_RXE_PEER");
     Path report = folder.resolve("report");
     StringWriter errors = new StringWriter();

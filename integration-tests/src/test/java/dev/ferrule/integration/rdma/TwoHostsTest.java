@@ -35,8 +35,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a program observes of another host and of the wire to it. One process plays the peer on the
- * other host for all tests, as starting one takes long; each test has its own connections.
+ * What a program observes when the other host, or the wire to it, fails. One process on the other
+ * host is the peer of all tests, as starting a process takes long; each test has its own
+ * connections.
  */
 @Tag("rdma-two")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -44,11 +45,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TwoHostsTest {
 
   /**
-   * A silent host is probed every 8 s, and has failed when 7 tries of 1.07 s are unanswered; an
-   * emulated host may well be silent for less than that. rdma_rxe treats 7 retries as infinite, so
-   * these are 6. The device must notice before peerTimeout ends the connection. Connecting may take
-   * long: the first time, each side has to load half of the library. A close that waited on a
-   * failed connection would outlast {@link Task#PATIENCE}.
+   * A silent host is probed every 8 s, and is considered lost when 7 attempts of 1.07 s each are
+   * unanswered. An emulated host may be silent for almost that long. rdma_rxe treats 7 retries as
+   * infinite, so there are 6. The device must detect the loss before peerTimeout ends the
+   * connection. The first connect may take long, as each side loads half of the library. A close
+   * that waited for a failed connection would outlast {@link Task#PATIENCE}.
    */
   private static final String IMPATIENT =
       "?receives=16&maxMessage=4KiB&peerTimeout=32s&ackTimeout=18&retries=6&connectTimeout=120s"
@@ -146,7 +147,7 @@ class TwoHostsTest {
             .hasMessageContaining("ackTimeout");
         Task.start(
                 () -> {
-                  connection.close(); // does not wait for what cannot be delivered
+                  connection.close(); // does not wait for messages that cannot be delivered
                   return null;
                 })
             .result();

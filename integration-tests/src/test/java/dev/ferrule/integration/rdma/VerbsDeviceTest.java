@@ -137,7 +137,7 @@ class VerbsDeviceTest {
         assertThat(region.localKey()).isNotZero();
       }
       assertThat(pinnedBytes()).isEqualTo(before);
-      region.close(); // no effect any more
+      region.close(); // has no effect now
     }
   }
 

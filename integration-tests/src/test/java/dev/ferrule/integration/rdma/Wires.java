@@ -62,8 +62,8 @@ final class Wires {
   }
 
   /**
-   * Returns a connection to a listener whose connections share their buffers, once there are some
-   * for it: those of a closed connection return on another thread. There may still be so few that
+   * Returns a connection to a listener whose connections share their buffers, once buffers are
+   * available: another thread releases those of a closed connection. There may still be so few that
    * the client's sender has room for one message only, until the server frees it.
    */
   static Pair pairOnceThereAreBuffers(Listener listener, String query) {
@@ -82,7 +82,7 @@ final class Wires {
     }
   }
 
-  /** Returns whether the next message of a sender need not wait. */
+  /** Returns whether a sender can send the next message without waiting. */
   static boolean hasRoom(Sender sender) {
     SendRegion room = sender.tryClaim(1);
     if (room != null) {

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests of which some fail, for {@code RepeatedTestsTest}. The system property {@value #FOLDER}
- * names a folder in which they leave a file each time that they run.
+ * Tests for {@code RepeatedTestsTest}, some of which fail. Each run of a test creates a file in the
+ * folder that the system property {@value #FOLDER} names.
  */
 @Tag("sample")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -28,7 +28,7 @@ class Samples {
 
   private static final String FOLDER = "ferrule.samples.folder";
 
-  /** Returns how often the caller's test has run, including this time. */
+  /** Records a run of the caller's test, and returns the number of its runs. */
   static int runs(String test) throws IOException {
     Path folder =
         Files.createDirectories(Path.of(System.getProperty(FOLDER)).resolve("runs").resolve(test));
@@ -82,7 +82,7 @@ class Samples {
     }
   }
 
-  /** A class that cannot be initialized the first time. */
+  /** A class whose preparation fails the first time. */
   @Nested
   class FailsBeforeAllOnce {
 
@@ -93,7 +93,7 @@ class Samples {
 
     @Test
     void passesAfterwards() {
-      // the class is what fails
+      // The class fails, not this test.
     }
   }
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The evaluation's host bounds memory by the number of receives that a provider chooses. It knows
- * no provider, and so repeats the rule.
+ * The host of an evaluation limits memory by the number of receives that a provider chooses. It
+ * does not depend on the provider, and so repeats its rule.
  */
 class AllowedReceivesTest {
 

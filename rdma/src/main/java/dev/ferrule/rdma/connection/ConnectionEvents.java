@@ -137,10 +137,32 @@ final class ConnectionEvents implements QueueCallbacks {
 
   @Override
   public void onSendFailure(CompletionStatus status, int vendorError) {
-    if (status == CompletionStatus.FLUSHED && !life.hasEnded()) {
-      takeEnd(); // a flushed send has no cause of its own
-    }
+    takeEndIfFlushed(status);
     onFailure(status, vendorError, protocol.violationOfSend(status));
+  }
+
+  /**
+   * Ends the connection. A refused access is no proof of a protocol violation: the kernel of a
+   * process that ends deregisters exposed memory before it destroys the queue pair.
+   */
+  @Override
+  public void onAccessFailure(CompletionStatus status, int vendorError) {
+    takeEndIfFlushed(status);
+    if (status == CompletionStatus.REMOTE_ACCESS_ERROR) {
+      life.lost(
+          "the peer's device refused a remote memory access: the peer's process has ended, or the"
+              + " peer has not exposed the memory that it announced: "
+              + status.text()
+              + codes(status, vendorError));
+    } else {
+      onFailure(status, vendorError, null);
+    }
+  }
+
+  private void takeEndIfFlushed(CompletionStatus status) {
+    if (status == CompletionStatus.FLUSHED && !life.hasEnded()) {
+      takeEnd(); // a flushed request has no cause of its own
+    }
   }
 
   @Override
@@ -153,7 +175,7 @@ final class ConnectionEvents implements QueueCallbacks {
       return;
     }
     String text = status.text();
-    String codes = " (" + status + ", vendor error " + vendorError + ")";
+    String codes = codes(status, vendorError);
     switch (status) {
       case RETRY_EXCEEDED, RESPONSE_TIMEOUT ->
           life.lost(
@@ -187,6 +209,10 @@ final class ConnectionEvents implements QueueCallbacks {
         }
       }
     }
+  }
+
+  private static String codes(CompletionStatus status, int vendorError) {
+    return " (" + status + ", vendor error " + vendorError + ")";
   }
 
   @Override

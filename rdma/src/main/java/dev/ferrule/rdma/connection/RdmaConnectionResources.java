@@ -142,16 +142,26 @@ final class RdmaConnectionResources {
       ResolvedOptions options,
       CompletionQueue ofSends,
       CompletionQueue ofReceives) {
-    int inline = Math.toIntExact(options.get(RdmaOptions.INLINE));
+    int requested = Math.toIntExact(options.get(RdmaOptions.INLINE));
+    int inline = requested;
     int pieces = Math.min(SendChain.PIECES, device().attributes().maxScatterGatherEntries());
     while (true) {
       try {
-        return id.createQueuePair(
-            device().domain(),
-            new QueuePairSizes(sends, side.receives(), inline, pieces),
-            ofSends,
-            ofReceives,
-            side.sharedQueue());
+        QueuePair queuePair =
+            id.createQueuePair(
+                device().domain(),
+                new QueuePairSizes(sends, side.receives(), inline, pieces),
+                ofSends,
+                ofReceives,
+                side.sharedQueue());
+        if (inline < requested) {
+          LOGGER.log(
+              System.Logger.Level.DEBUG,
+              "the device cannot send {0} bytes inline, but {1}",
+              requested,
+              queuePair.sizes().inline());
+        }
+        return queuePair;
       } catch (VerbsException e) {
         if (inline == 0) {
           throw e;

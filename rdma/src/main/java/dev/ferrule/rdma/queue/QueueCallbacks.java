@@ -24,12 +24,20 @@ public interface QueueCallbacks {
   void onGoodbye();
 
   /**
-   * Called when a send, WRITE or READ has failed, and with it the queue pair.
+   * Called when a message or a control message has failed, and with it the queue pair.
    *
    * @param status the status of the completion
    * @param vendorError the vendor's error code
    */
   void onSendFailure(CompletionStatus status, int vendorError);
+
+  /**
+   * Called when a request of remote memory access has failed, and with it the queue pair.
+   *
+   * @param status the status of the completion
+   * @param vendorError the vendor's error code
+   */
+  void onAccessFailure(CompletionStatus status, int vendorError);
 
   /**
    * Called when a receive has failed, and with it the queue pair.

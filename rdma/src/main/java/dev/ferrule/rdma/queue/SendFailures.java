@@ -16,6 +16,7 @@ final class SendFailures {
   private final QueueCallbacks callbacks;
   private CompletionStatus failure = CompletionStatus.SUCCESS; // the first one
   private int vendorError;
+  private boolean ofAccess;
   private boolean failureReported;
   private int postError; // not reported yet
 
@@ -36,10 +37,15 @@ final class SendFailures {
     return failure != CompletionStatus.SUCCESS;
   }
 
-  /** Records the first failed work request. */
-  void completed(CompletionStatus status, int error) {
+  /**
+   * Records the first failed work request.
+   *
+   * @param access whether the request is one of remote memory access
+   */
+  void completed(CompletionStatus status, int error, boolean access) {
     failure = status;
     vendorError = error;
+    ofAccess = access;
     unreported = true;
   }
 
@@ -73,7 +79,7 @@ final class SendFailures {
       lock.unlock();
     }
     if (isNew) {
-      callbacks.onSendFailure(failure, vendorError); // neither field changes any more
+      reportCompletion();
     } else if (error != 0) {
       callbacks.onCallFailure("ibv_post_send", error);
     }
@@ -94,8 +100,17 @@ final class SendFailures {
       lock.unlock();
     }
     if (known) {
-      callbacks.onSendFailure(failure, vendorError);
+      reportCompletion();
     }
     return known;
+  }
+
+  /** Reports the failed work request, whose fields no longer change. */
+  private void reportCompletion() {
+    if (ofAccess) {
+      callbacks.onAccessFailure(failure, vendorError);
+    } else {
+      callbacks.onSendFailure(failure, vendorError);
+    }
   }
 }

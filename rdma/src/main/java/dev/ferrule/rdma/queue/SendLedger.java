@@ -131,6 +131,11 @@ final class SendLedger {
     return number;
   }
 
+  /** Returns whether an outstanding work request is one of remote memory access. */
+  boolean isAccess(long number) {
+    return ids[(int) number & mask] == ACCESS;
+  }
+
   /** Returns whether the last added request must be signaled. */
   boolean isSignaled(long number) {
     return number == lastSignaled;

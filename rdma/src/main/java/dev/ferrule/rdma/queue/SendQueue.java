@@ -420,7 +420,8 @@ public final class SendQueue {
         if (completions.isSuccess(i)) {
           ledger.retire(completions.workRequestId(i));
         } else if (!failures.isFailed()) {
-          failures.completed(completions.status(i), completions.vendorError(i));
+          boolean access = ledger.isAccess(completions.workRequestId(i));
+          failures.completed(completions.status(i), completions.vendorError(i), access);
         }
       }
       count = count == CompletionQueue.BATCH ? completions.poll(CompletionQueue.BATCH) : 0;

@@ -209,6 +209,31 @@ class ConnectorTest {
     connection.close();
   }
 
+  /** A process that ends loses its exposed memory before its queue pair. */
+  @Test
+  void aRefusedRemoteMemoryAccessMeansThatThePeerIsLost() {
+    RdmaConnection connection = provider.connect("");
+    connection.channel().callbacks().onAccessFailure(CompletionStatus.REMOTE_ACCESS_ERROR, 129);
+    assertThat(connection.failure())
+        .isInstanceOf(PeerLostException.class)
+        .hasMessageContaining("refused a remote memory access")
+        .hasMessageContaining("the peer's process has ended")
+        .hasMessageEndingWith("(REMOTE_ACCESS_ERROR, vendor error 129)");
+    connection.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SUCCESS")
+  void aFailedRemoteMemoryAccessIsReportedWithItsStatus(CompletionStatus status) {
+    RdmaConnection connection = provider.connect("");
+    connection.channel().callbacks().onAccessFailure(status, 129);
+    assertThat(connection.failure())
+        .isInstanceOf(PeerLostException.class)
+        .hasMessageContaining(status.text())
+        .hasMessageEndingWith("(" + status + ", vendor error 129)");
+    connection.close();
+  }
+
   @Test
   void retryExceededHasTwoCausesWithoutFlowControl() {
     RdmaConnection connection = provider.connect("");

@@ -130,7 +130,7 @@ final class FakeProvider implements RdmaProtocol {
 
   @Override
   public @Nullable String violationOfSend(CompletionStatus status) {
-    return null;
+    return status == CompletionStatus.REMOTE_ACCESS_ERROR ? "violationOfSend" : null;
   }
 
   @Override

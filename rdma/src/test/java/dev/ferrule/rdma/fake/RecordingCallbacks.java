@@ -29,6 +29,11 @@ public class RecordingCallbacks implements QueueCallbacks {
   }
 
   @Override
+  public void onAccessFailure(CompletionStatus status, int vendorError) {
+    told.add("access: " + status + " " + vendorError);
+  }
+
+  @Override
   public void onReceiveFailure(CompletionStatus status, int vendorError) {
     told.add("receive: " + status + " " + vendorError);
   }

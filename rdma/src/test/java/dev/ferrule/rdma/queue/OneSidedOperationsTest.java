@@ -298,10 +298,25 @@ class OneSidedOperationsTest {
 
     assertThat(queue.isDone(1)).isFalse();
 
-    assertThat(callbacks.told).containsExactly("REMOTE_ACCESS_ERROR 12");
+    assertThat(callbacks.told).containsExactly("access: REMOTE_ACCESS_ERROR 12");
     assertThat(post(true, 8, 2)).isEqualTo(OneSidedOperations.Result.POSTED);
     assertThat(queue.postForTable(true, 0, 0, 0, 0, 8)).isZero();
     assertThat(device.sends()).hasSize(1);
+  }
+
+  @Test
+  void aMessageThatFailsBehindAnAccessIsNotReportedAsOne() {
+    post(true, 8, 1);
+    complete(device.lastSend());
+    int line = outbox.reserve(1, 1);
+    outbox.stage(line, 1, 1);
+    outbox.publish();
+    device.failed(
+        completions, 77, device.lastSend().id(), CompletionStatus.REMOTE_ACCESS_ERROR, 12);
+
+    assertThat(sends.isComplete(1)).isFalse();
+
+    assertThat(callbacks.told).containsExactly("REMOTE_ACCESS_ERROR 12");
   }
 
   @Test

@@ -239,6 +239,11 @@ class ReceiveMultiplexerInterleavingTest {
     }
 
     @Override
+    public void onAccessFailure(CompletionStatus status, int vendorError) {
+      throw new IllegalStateException("access: " + status);
+    }
+
+    @Override
     public void onReceiveFailure(CompletionStatus status, int vendorError) {
       throw new IllegalStateException("receive: " + status);
     }

@@ -32,7 +32,8 @@ class SendFailuresTest {
   void aFailureIsReportedByTheNextThreadThatReports() throws Exception {
     Thread finder =
         Thread.ofPlatform()
-            .start(() -> locked(() -> failures.completed(CompletionStatus.RETRY_EXCEEDED, 7)));
+            .start(
+                () -> locked(() -> failures.completed(CompletionStatus.RETRY_EXCEEDED, 7, false)));
     finder.join();
 
     locked(() -> {});
