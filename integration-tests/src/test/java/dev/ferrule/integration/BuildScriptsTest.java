@@ -171,7 +171,7 @@ class BuildScriptsTest {
     Files.writeString(root.resolve("pom.xml"), "  <version>0.1.0-SNAPSHOT</version>\n");
     assertThat(run("git", "init", "--quiet").exitCode()).isZero();
     assertThat(run("git", "add", "-A").exitCode()).isZero();
-    commitNothing(root);
+    addEmptyCommit(root); // contains what was added
   }
 
   /** A Maven that deploys its arguments and the pom. */
