@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./test and the scripts that run the modules: finds a JDK of the project's release.
+# Sourced by ./test and the scripts that run the modules: finds a JDK of the project's release or a later one.
 # shellcheck shell=bash
 
 JDK_RELEASE=25
 
-# Returns whether $1 is the home of a JDK (not only a JRE) of that release. Every JDK since 9 has its version in the
-# file "release".
+# Returns whether $1 is the home of a JDK (not only a JRE) of that release or a later one. Every JDK since 9 has its
+# version in the file "release".
 is_our_jdk() {
-  [ -x "$1/bin/javac" ] && grep -qE "^JAVA_VERSION=\"$JDK_RELEASE([.\"]|-)" "$1/release" 2>/dev/null
+  local release
+  [ -x "$1/bin/javac" ] || return 1
+  release=$(sed -nE 's/^JAVA_VERSION="([0-9]+).*/\1/p' "$1/release" 2>/dev/null)
+  [ "${release:-0}" -ge "$JDK_RELEASE" ]
 }
 
-# Prints the home of the first JDK of that release, the most explicit settings first; fails if there is none.
+# Prints the home of the first such JDK, the most explicit settings first; fails if there is none.
 find_jdk() {
   local javac home
   javac=$(command -v javac) && javac=$(readlink -f "$javac") || javac=
@@ -28,7 +31,7 @@ find_jdk() {
 # Prints what to do when find_jdk fails.
 explain_missing_jdk() {
   cat >&2 <<EOT
-No JDK $JDK_RELEASE found: not in JAVA${JDK_RELEASE}_HOME, JAVA_HOME, JDK_HOME, on PATH, nor in
+No JDK $JDK_RELEASE or later found: not in JAVA${JDK_RELEASE}_HOME, JAVA_HOME, JDK_HOME, on PATH, nor in
 /usr/lib/jvm, /usr/java, /opt, ~/.sdkman/candidates/java or ~/.jdks.
 Install one (a package such as openjdk-$JDK_RELEASE-jdk-headless or temurin-$JDK_RELEASE-jdk, or "sdk install java"),
 or set JAVA_HOME to its location.

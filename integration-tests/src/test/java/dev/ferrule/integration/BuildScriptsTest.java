@@ -31,7 +31,7 @@ class BuildScriptsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
   private static final List<String> SCRIPTS =
-      List.of("ferrule", "compare", "benchmark", "with-rxe", "test");
+      List.of("ferrule", "compare", "benchmark", "release", "with-rxe", "test");
 
   @TempDir private Path folder;
 
@@ -148,6 +148,105 @@ class BuildScriptsTest {
             line.startsWith("MAVEN_OPTS=")
                 && line.contains("--enable-native-access=ALL-UNNAMED")
                 && line.contains("--sun-misc-unsafe-memory-access=allow"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "25, true",
+    "25.0.4, true",
+    "26-ea, true",
+    "30.0.1, true",
+    "24.0.2, false",
+    "1.8.0_9, false"
+  })
+  void aLaterJdkIsAcceptedAndAnEarlierOneIsNot(String version, boolean accepted) throws Exception {
+    Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"" + version + "\"\n");
+    Ended ended =
+        run("bash", "-c", ". build-support/find-jdk.sh; is_our_jdk \"$JAVA25_HOME\" && echo yes");
+    assertThat(ended.out()).isEqualTo(accepted ? "yes\n" : "");
+  }
+
+  /** Makes the copy a checkout whose files are committed. */
+  private void commitTheScripts() throws Exception {
+    Files.writeString(root.resolve("pom.xml"), "  <version>0.1.0-SNAPSHOT</version>\n");
+    assertThat(run("git", "init", "--quiet").exitCode()).isZero();
+    assertThat(run("git", "add", "-A").exitCode()).isZero();
+    addEmptyCommit(root); // contains what was added
+  }
+
+  /** A Maven that deploys its arguments and the pom. */
+  private void mavenDeploys() throws IOException {
+    program(
+        "bin/mvn",
+        """
+        echo "$*" >>"$HOME/maven"
+        [ ! -f "$HOME/broken" ] || { echo "[ERROR] Foo.java:[3,4] ';' expected"; exit 1; }
+        for argument; do
+          case $argument in -DaltDeploymentRepository=*) to=${argument#*::file://} ;; esac
+        done
+        mkdir -p "$to"
+        cp pom.xml "$to/a.pom"
+        touch "$to/maven-metadata.xml" "$to/a-1.2.3-tests.jar" "$to/a-1.2.3-tests.jar.sha1"
+        """);
+  }
+
+  @Test
+  void aReleaseIsBuiltOfTheLastCommitAndChangesNoFileOfTheCheckout() throws Exception {
+    commitTheScripts();
+    mavenDeploys();
+    Ended ended = run("./release", "1.2.3", "--to", "../repository");
+    assertThat(ended.exitCode()).as("%s", ended).isZero();
+    Path repository = folder.resolve("repository");
+    assertThat(ended.out()).isEqualTo("release: 1.2.3 is in " + repository + ": 1 artifacts\n");
+    assertThat(repository.resolve("a.pom")).hasContent("  <version>1.2.3</version>\n");
+    assertThat(repository.toFile().list()).containsExactly("a.pom");
+    assertThat(run("git", "status", "--porcelain").out()).isEmpty();
+    assertThat(builds()).hasSize(1).first().asString().contains("-Dgpg.skip");
+  }
+
+  @Test
+  void aReleaseWhoseBuildFailsWritesNothing() throws Exception {
+    commitTheScripts();
+    mavenDeploys();
+    Files.createFile(folder.resolve("broken"));
+    Ended ended = run("./release", "1.2.3", "--to", "../repository");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.out()).contains("Foo.java:[3,4] ';' expected");
+    assertThat(ended.err()).endsWith("release: the build failed; nothing was written\n");
+    assertThat(folder.resolve("repository")).isEmptyDirectory();
+  }
+
+  @Test
+  void aReleaseOfFilesThatAreNotCommittedIsRefused() throws Exception {
+    commitTheScripts();
+    Files.createFile(root.resolve("new.txt"));
+    Ended ended = run("./release", "1.2.3", "--to", "../repository");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.err()).contains("commit or remove these files:\n?? new.txt");
+    assertThat(builds()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--to ../r, missing version",
+    "1.2.3, missing --to FOLDER",
+    "1.2.3 --to, missing value of --to",
+    "1.2.3-SNAPSHOT --to ../r, 1.2.3-SNAPSHOT is not the version of a release",
+    "1.2 --to ../r, 1.2 is not the version of a release",
+    "v1.2.3 --to ../r, v1.2.3 is not the version of a release",
+    "1.2.3 1.2.4 --to ../r, two versions",
+    "1.2.3 --to build-support, build-support is not empty; give another folder",
+    "1.2.3 --to pom.xml, pom.xml is not a folder",
+    "1.2.3 --to ../r --sign ../nothing, cannot read the key",
+    "1.2.3 --upload, unknown option --upload"
+  })
+  void wrongOptionsOfAReleaseAreErrors(String options, String message) throws Exception {
+    List<String> line = new ArrayList<>(List.of("./release"));
+    line.addAll(List.of(options.split(" ")));
+    Ended ended = run(line.toArray(String[]::new));
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).startsWith("release: ").contains(message).endsWith("; see --help\n");
+    assertThat(builds()).isEmpty();
   }
 
   private List<String> environmentOfMaven() throws IOException {

@@ -29,7 +29,7 @@ import org.w3c.dom.NodeList;
 class SourceTreeTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
   private static final Set<String> NOT_FOR_USERS =
-      Set.of("bom", "benchmarks", "integration-tests", "lab");
+      Set.of("bom", "benchmarks", "integration-tests", "lab", "tools");
 
   private static final List<String> GENERATED =
       List.of(
