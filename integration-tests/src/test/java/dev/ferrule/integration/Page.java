@@ -29,12 +29,14 @@ record Page(Path file, String text) {
     return new Page(file, Files.readString(file));
   }
 
-  /** Returns the pages in the root folder and in docs. */
+  /** Returns the pages in the root folder, in docs and in examples. */
   static List<Page> all() throws IOException {
     try (Stream<Path> root = Files.list(ROOT);
-        Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        Stream<Path> docs = Files.list(ROOT.resolve("docs"));
+        Stream<Path> examples = Files.list(ROOT.resolve("examples"))) {
       List<Path> files =
-          Stream.concat(root, docs)
+          Stream.of(root, docs, examples)
+              .flatMap(folder -> folder)
               .filter(file -> file.toString().endsWith(".md"))
               .sorted()
               .toList();
