@@ -41,7 +41,7 @@ Connection connect(URI address) throws InterruptedException {
     try {
       return Ferrule.connect(address);
     } catch (ConnectionRefusedException e) {
-      if (System.nanoTime() - start > 10_000_000_000L) {
+      if (System.nanoTime() - start > 30_000_000_000L) {
         throw e;
       }
       Thread.sleep(100); // the server has not started yet

@@ -16,7 +16,12 @@ import java.util.stream.Stream;
 /** A page of the documentation, in Markdown. */
 record Page(Path file, String text) {
 
-  static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+  /** Maven runs the tests in the folder of the module, the other parts of ./test in the root. */
+  static final Path ROOT =
+      Stream.of(Path.of("").toAbsolutePath(), Path.of("").toAbsolutePath().getParent())
+          .filter(folder -> Files.isDirectory(folder.resolve("examples")))
+          .findFirst()
+          .orElseThrow();
 
   private static final String COMPLETE = "import dev.ferrule.*;";
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```$");
