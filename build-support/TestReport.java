@@ -36,7 +36,7 @@ import org.xml.sax.SAXException;
  */
 class TestReport {
 
-  /** More flaky tests than this are no chance any more. Also in console-tests.sh. */
+  /** More flaky tests than this cannot be due to chance. Also in console-tests.sh. */
   static final int FLAKY_LIMIT = 3;
 
   static final int SLOWEST = 10;
@@ -59,7 +59,7 @@ class TestReport {
       return new Test(part, name, millis, other, message);
     }
 
-    /** A leak that does not show each time is a leak. Its test or the failure's message names it so. */
+    /** A leak that does not show each time is a leak. The name of its test or the message contains "leak". */
     boolean isLeak() {
       return (name + message).toLowerCase(Locale.ROOT).contains("leak");
     }

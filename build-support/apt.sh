@@ -2,8 +2,9 @@
 # Sourced: apt-get where several runs, or other programs, may use it at the same time.
 # shellcheck shell=bash
 
-# Runs apt-get without questions: quiet_apt SECONDS ARGUMENTS…; prints its output only if it fails. Waits for the locks of
-# others: for that of installed packages by an option, for those of lists and downloads, which have none, by repeating.
+# Runs apt-get without questions: quiet_apt SECONDS ARGUMENTS…; prints its output only if it fails. Waits for the locks
+# of other programs: for that of the installed packages by an option; for those of lists and downloads, for which
+# apt-get has no option, by repeating.
 quiet_apt() {
   local limit=$1 end=$((SECONDS + 300)) output
   shift

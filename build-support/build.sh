@@ -56,7 +56,7 @@ build() {
   mv "$started" "$folder/built"
 }
 
-# Reads Maven's output and shows the module being built: in a status line on a terminal, else in a line for each.
+# Reads Maven's output and shows the module being built: in a status line on a terminal, otherwise in a line for each.
 show_build() {
   local part line='' at='starting Maven' status now shown='' start=$SECONDS
   local modules='^\[INFO\] Building (.*[^ ]) +[^ ]+ +\[([0-9]+/[0-9]+)\]$'

@@ -12,10 +12,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
 jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
 
-# Sets jvm: the command of a JVM with the tests' class path. Where messages are slow, so are the C2 compiler's
-# compilations. The heap is limited because the tests also start processes, pin memory and write files, in a virtual
-# machine all in its memory. Assertions are enabled, as under Maven: with them Ferrule checks that only one thread uses a
-# Sender or a Receiver. Arguments: further options of the JVM.
+# Sets jvm: the command of a JVM with the tests' class path. Only C1 compiles: on emulated processors, compilations by
+# C2 are slow. The heap is limited because the tests also start processes, pin memory and write files, all of which
+# takes a virtual machine's memory. Assertions are enabled, as under Maven: with them Ferrule checks that only one
+# thread uses a Sender or a Receiver. Arguments: further options of the JVM.
 set_jvm() {
   jvm=("$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED
     '-Djunit.jupiter.execution.timeout.testable.method.default=10 m'
@@ -23,8 +23,8 @@ set_jvm() {
 }
 
 # Sets selection: the launcher's arguments for the tests of package $1 with the tags of expression $2. Those that are
-# tagged "whole" run if FERRULE_WHOLE is set. FERRULE_TESTS selects of these by a regular expression, as TestPick.java
-# describes.
+# tagged "whole" run if FERRULE_WHOLE is set. FERRULE_TESTS selects among these by a regular expression, as
+# TestPick.java describes.
 set_selection() {
   jvm+=("-Dferrule.tests.pick=${FERRULE_TESTS:-}")
   filters=(--include-tag "$2" '--include-classname=.*')
@@ -43,7 +43,7 @@ list_selected() {
   sed -nE 's/.*uniqueId: (.*\[(method|test-template|test-factory|property):[^]]*\])$/\1/p' <<<"$tests"
 }
 
-# Selects the same tests by their classes: where processors are emulated, to look for them takes half a minute.
+# Selects the same tests by their classes: on emulated processors it takes half a minute to discover them.
 select_classes() {
   local methods classes
   methods=$(list_selected) || return
@@ -66,10 +66,10 @@ set_launcher() {
     --details=summary --fail-if-no-tests "${@:2}")
 }
 
-# run_groups FOLDER FUNCTION [one]: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time, or in one
-# group. FUNCTION is called for each with a folder for its reports and its selection. One JVM may crash, or one machine
-# fail, and is repeated: that is for emulated machines. FOLDER gets the results of all. Returns 0 if each test has passed,
-# and 1 if only tests have failed.
+# run_groups FOLDER FUNCTION [one]: runs the selected tests in groups of classes, GROUPS_AT_ONCE at the same time, or in
+# one group. FUNCTION is called for each with a folder for its reports and its selection. One JVM that crashes, or one
+# machine that fails, is repeated, since emulation can cause that. FOLDER gets the results of all. Returns 0 if each
+# test has passed, and 1 if only tests have failed.
 run_groups() {
   local folder=$1 groups group number=0 code result=0
   trap 'kill $(jobs -p) 2>/dev/null; exit 143' INT TERM
@@ -100,8 +100,9 @@ run_groups() {
 GROUPS_AT_ONCE=2
 GROUP_SIZE=40  # methods; each group starts a machine and a JVM, which takes a few seconds
 
-# Prints the classes of the selected tests, a line for each group. Those with most methods come last, alone: they are the
-# contracts, of which one is as long as the other, so that no long group remains when all others have ended.
+# Prints the classes of the selected tests, a line for each group. Those with most methods come last, each in its own
+# group: they are the contracts, which take about equally long, so that no long group remains when all others have
+# ended.
 class_groups() {
   local methods
   methods=$(list_selected) || return
@@ -115,7 +116,7 @@ run_group() {
   shift 2
   mkdir "$folder" || return
   "$function" "$folder" "$@" || code=$?
-  # The first that crashes makes the folder.
+  # The first crash creates the folder; later ones fail to.
   if [[ $code =~ ^(125|134|139)$ ]] && mkdir "${folder%/*}/crashed" 2>/dev/null; then
     echo "a JVM or its machine died with $code, which emulation can cause: its tests are repeated, once"
     mv "$folder"/*.tsv "$folder"/hs_err* "$folder/console" "${folder%/*}/crashed" 2>/dev/null || true
@@ -126,7 +127,7 @@ run_group() {
   echo "$code" >"$folder/code"
 }
 
-# Adds the failures before a crash, of file $1, to the results of the repetition, so that they are repeated as any other.
+# Adds the failures before a crash, in file $1, to the results of the repetition, so that they are repeated like others.
 # Returns 1 if there are some.
 keep_failures() {
   local failures
@@ -138,7 +139,7 @@ keep_failures() {
 
 # run_attempts REPORTS FUNCTION: runs the selected tests by FUNCTION, which is called with the folder of the attempt's
 # reports and executes the command in launcher. Tests that fail are repeated, in a new JVM, up to two times; a JVM that
-# crashes or reports nothing is not, nor are more failures than may be flaky. Returns 0 if each test has passed.
+# crashes or reports nothing is not repeated, nor are more failures than FLAKY_LIMIT. Returns 0 if each test has passed.
 run_attempts() {
   local reports=$1 attempt code=0 failed
   rm -rf -- "$reports"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests in containers: container-tests.sh REPORTS [JVM-OPTION…]
 # Needs a Docker engine, and starts one if permitted; see docker.sh. Without an engine the tests are skipped, which is a
-# failure under CI=true. Called by ./test; see console-tests.sh for how tests are selected and repeated.
+# failure if CI is set. Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/console-tests.sh"
 . "$root/build-support/docker.sh"
@@ -49,7 +49,7 @@ EOF
   exit 1
 fi
 
-# The images of the reaper and of the host detection would have to be fetched.
+# Testcontainers would have to fetch the images of its reaper and of its host detection.
 export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true TESTCONTAINERS_HOST_OVERRIDE=localhost
 # In the background, since a shell handles no signal while it waits for a foreground process.
 with_engine() {

@@ -26,7 +26,8 @@ start_private_engine() {
   # A short path, as a Unix domain socket's has at most 107 bytes.
   engine_folder=$(mktemp -d "/tmp/dkXXXXXX")
   export DOCKER_HOST=unix://$engine_folder/sock
-  # Not the machine's configuration, and in a containerd that is already running not the namespaces of another engine.
+  # The engine uses neither the machine's configuration nor, in a containerd that is already running, another engine's
+  # namespaces.
   echo '{}' >"$engine_folder/daemon.json"
   # In a session of its own, so that Ctrl-C does not reach it before stop_engine; it exits if this shell is killed.
   setsid setpriv --pdeathsig TERM dockerd --config-file "$engine_folder/daemon.json" \
@@ -64,7 +65,7 @@ start_engine() {
       fi
       install_engine || { echo "docker: the package docker.io cannot be installed" >&2; return 1; }
     fi
-    # With a service manager, the installation has started one.
+    # With a service manager, the installation has started an engine.
     if ! engine_answers; then
       start_private_engine || return 1
     fi

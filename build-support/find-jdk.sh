@@ -10,7 +10,7 @@ is_our_jdk() {
   [ -x "$1/bin/javac" ] && grep -qE "^JAVA_VERSION=\"$JDK_RELEASE([.\"]|-)" "$1/release" 2>/dev/null
 }
 
-# Prints the home of the first JDK of that release, in the order of explicitness; fails if there is none.
+# Prints the home of the first JDK of that release, the most explicit settings first; fails if there is none.
 find_jdk() {
   local javac home
   javac=$(command -v javac) && javac=$(readlink -f "$javac") || javac=
@@ -35,8 +35,8 @@ or set JAVA_HOME to its location.
 EOT
 }
 
-# Lets Maven run on the JDK at $1, and compile with it: Maven's toolchain search reads JAVA25_HOME. The options permit
-# Maven's own libraries what JVMs since 24 warn about.
+# Makes Maven run on the JDK at $1, and compile with it: Maven's toolchain search reads JAVA25_HOME. The options permit
+# Maven's own libraries calls about which JVMs since 24 warn.
 prepare_maven() {
   export JAVA_HOME=$1 JAVA25_HOME=$1
   export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"

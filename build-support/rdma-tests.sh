@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests that need an RDMA device, where one is available:
 #   rdma-tests.sh device|two-hosts|emulated REPORTS [JVM-OPTION…]
-# "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if that
-# works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on two
-# such machines, which cut the wire between them. "emulated" are those tagged "huge-pages" or "emulated", on two machines
-# of QEMU.
-# FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any state of the device.
-# Called by ./test; see console-tests.sh for how tests are selected and repeated.
+# "device" are those tagged "rdma", on one host: on this machine if it has a device, otherwise in User-Mode Linux if
+# that works here, which is fastest, and otherwise in an emulated machine. "two-hosts" are those tagged "rdma-two", on
+# two such machines, between which they cut the wire. "emulated" are those tagged "huge-pages" or "emulated", on two
+# machines of QEMU. FERRULE_RDMA_DEVICE names the device for those on one host, which then run on this machine, in any
+# state of the device. Called by ./test; see console-tests.sh for how tests are selected and repeated.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/console-tests.sh"
 part=$1
@@ -23,8 +22,8 @@ on_this_machine() {
     "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
-# If a process that a test has started crashes in QEMU, that test fails, and with-rxe names the process. See "JVM crashes
-# under emulation" in docs/rdma.md.
+# If a process that a test has started crashes in QEMU, that test fails, and with-rxe names the process. See "JVM
+# crashes under emulation" in docs/rdma.md.
 in_qemu() { run_groups "$1" group_in_qemu one; }
 
 group_in_qemu() {
@@ -34,7 +33,7 @@ group_in_qemu() {
   "$root/with-rxe" --vm --no-repeat --keep "$folder" --time-limit 3600 "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 
-# Returns whether the tests run in User-Mode Linux. With --whole they also meet two processors, in QEMU.
+# Returns whether the tests run in User-Mode Linux. With --whole they run on two processors, in QEMU.
 has_uml() {
   [ -z "${FERRULE_WHOLE:-}" ] || return 1
   "$root/build-support/rxe/uml.sh" prepare || { echo "the tests run in QEMU, which takes longer"; return 1; }
@@ -80,7 +79,7 @@ group_in_two_umls() {
 
 case $part in
   device)
-    # Without this option, those of huge pages run in QEMU.
+    # Without a named device, those of huge pages run in QEMU.
     set_selection dev.ferrule.integration.rdma "rdma${FERRULE_RDMA_DEVICE:+ | huge-pages}"
     if [ "${FERRULE_COUNT:-}" ] || has_device; then run=on_this_machine; elif has_uml; then run=in_uml; else run=in_qemu; fi
     ;;

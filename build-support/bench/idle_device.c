@@ -109,14 +109,14 @@ static void set_immediate(struct ibv_wc *found, uint32_t immediate) {
   found->wc_flags = IBV_WC_WITH_IMM;
 }
 
-// Returns the immediate data of a message of sendrecv, which grants all that is used.
+// Returns the immediate data of a message of sendrecv, which returns all credits used so far.
 static uint32_t grant(uint32_t type) {
   device.returned = device.messages;
   return type << TYPE_SHIFT | (uint32_t)(device.controls & 0xff) << CONTROLS_SHIFT
       | (uint32_t)((device.messages + device.window) & 0xffff);
 }
 
-// A message by which the peer returns the window.
+// Adds the message by which the peer returns the window.
 static void return_window(struct ibv_wc *found) {
   if (!device.ring) {
     receive(found, IBV_WC_RECV, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RdmaSendBenchmark and RdmaReceiveBenchmark measure, written by hand in C over the same device: a work request of
-// a chain built before is edited and posted, completions are polled and walked, and what is consumed is returned.
+// What RdmaSendBenchmark and RdmaReceiveBenchmark measure, written by hand in C over the same device: work requests of
+// a prepared chain are edited and posted, completions are polled and processed, and buffers and credits are returned.
 // Prints one line for each measurement: its name, the provider, the length of a message, and ns per message.
 #include "idle_device.h"
 
@@ -14,7 +14,7 @@ enum {
   LONGEST = 1024,
   INLINE = 220,
   CHAIN = 64,
-  SIGNALED_EVERY = 16, // as Ferrule
+  SIGNALED_EVERY = 16, // as in Ferrule
   UNACKED = 64,
   POLLED = 32,
   REPOSTED = 16,
@@ -40,7 +40,7 @@ static uint64_t posted;
 static uint64_t retired;
 static uint64_t allowed;     // messages that the peer has room for
 static uint64_t consumed;    // received messages
-static uint64_t reported;    // of them, those of which the peer knows
+static uint64_t reported;    // of them, those reported to the peer
 static uint32_t controls;    // control messages received
 static int to_repost;
 static uint64_t sum;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the processor time of a message over RDMA without hardware: in Java (dev.ferrule.rdma.idle in benchmarks) beside
-# the same in C (post_loop.c), over the same idle device (idle_device.c):
+# Measures the processor time of a message over RDMA without hardware: in Java (dev.ferrule.rdma.idle in benchmarks)
+# beside the same in C (post_loop.c), over the same idle device (idle_device.c):
 #   build-support/bench/rdma-path.sh [RUNS [BENCHMARKS]], such as 5 'RdmaSendBenchmark.send$'
-# RUNS (3) is how often both are measured, in turns; the table has the least of them: ns per message, the difference, and
-# the bytes allocated per message. BENCHMARKS is a regular expression; by default all are measured, in 2 minutes per run.
-# Needs a C compiler and the headers of libibverbs: apt-get install gcc libc6-dev libibverbs-dev
+# RUNS (3) is the number of times that both are measured, in turns. The table has the minima: ns per message, the
+# difference, and the bytes allocated per message. BENCHMARKS is a regular expression; by default all are measured, in 2
+# minutes per run. Needs a C compiler and the headers of libibverbs: apt-get install gcc libc6-dev libibverbs-dev
 # FERRULE_JAVA_OPTS adds options to the JVMs that are measured.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -25,7 +25,7 @@ ensure_built rdma-path.sh benchmarks
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cc -O2 -Wall -Wextra -shared -fPIC -o "$out/libidle_device.so" "$here/idle_device.c"
-# By the same library, so that the device is called in the same way.
+# Linked to the same library, so that the device is called in the same way.
 cc -O2 -Wall -Wextra -o "$out/post_loop" "$here/post_loop.c" "$out/libidle_device.so"
 
 measure_c() {

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Do the bindings in the tree equal what generate.sh makes of this machine's headers?
-# Exit code 0: they do; 1: they do not, and the difference is printed; 2: a tool or header for the comparison is missing.
+# Compares the bindings in the tree with those that generate.sh generates from this machine's headers. Exit code 0: they
+# are equal; 1: they differ, and the difference is printed; 2: a tool or header for the comparison is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 if ! command -v "${JEXTRACT:-jextract}" >/dev/null; then
   cat >&2 <<'EOT'
-check-drift: there is no jextract here. Download jextract 25 from jdk.java.net/jextract and put its bin folder on PATH,
-or set JEXTRACT to the program.
+check-drift: jextract is not installed. Download jextract 25 from jdk.java.net/jextract and put its bin folder on
+PATH, or set JEXTRACT to the program.
 EOT
   exit 2
 fi
@@ -28,9 +28,9 @@ for package in posix/src/main/java/dev/ferrule/posix/libc verbs/src/main/java/de
   diff -ru "$root/$package" "$scratch/$package" || same=no
 done
 if [ "$same" = yes ]; then
-  echo "check-drift: the bindings are what generate.sh makes."
+  echo "check-drift: the bindings equal the output of generate.sh"
 else
-  echo "check-drift: the bindings differ from what generate.sh makes of this machine's headers (above). If the headers" >&2
-  echo "are the ones that are meant, run build-support/jextract/generate.sh . and commit." >&2
+  echo "check-drift: the bindings differ from the output of generate.sh for this machine's headers (above). If these" >&2
+  echo "headers are the intended ones, run build-support/jextract/generate.sh . and commit the result." >&2
   exit 1
 fi

@@ -16,7 +16,7 @@ rm -rf "$posix/dev/ferrule/posix/libc" "$verbs/dev/ferrule/verbs/libibverbs" "$v
 "$jextract" --output "$verbs" -t dev.ferrule.verbs.librdmacm --header-class-name RdmaCm -l :librdmacm.so.1 \
   "@$here/rdmacm.args" "$here/rdmacm.h"
 
-# What was generated, and from what: SourceTreeTest compares it with the tree, for which it needs no jextract.
+# Writes the checksums of the input and the output. SourceTreeTest compares them with the tree, and needs no jextract.
 root=$(cd "$here/../.." && pwd)
 if [ "$folder" -ef "$root" ]; then
   cd "$root"

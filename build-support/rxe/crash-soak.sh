@@ -4,7 +4,7 @@
 # Boots it once. In it, STARTS JVMs (40) run JitChurn, which compiles and deoptimizes continuously, two at a time.
 # Crashes, wrong results and runs of more than 120 s count as failures; the exit code is 1 if there is one.
 # The JVMs are the project's JDK and, for every second one, JAVA17_HOME if it is set. SOAK_JAVA_OPTIONS adds JVM
-# options, SOAK_SECONDS (240) is when the last one starts.
+# options. No JVM starts after SOAK_SECONDS (240).
 set -uo pipefail
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 # shellcheck source=build-support/find-jdk.sh

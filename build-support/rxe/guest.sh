@@ -73,13 +73,13 @@ start_command() {
   set +m
 }
 
-# Executes the host's requests, as long as the machine runs.
-obey() {
+# Executes the host's requests while the machine runs.
+execute_requests() {
   local word rest
   while read -r word rest; do
     case $word in
       signal) kill "-$rest" -- "-$command" ;;
-      # The host's reader has gone: the command must notice it as with a pipe.
+      # The host's reader has closed its end: the command must notice that as with a pipe.
       closed) if [ "$rest" = out ]; then kill "$out"; else kill "$err"; fi ;;
       answer) echo "$rest" >/run/rxe/answer ;;
     esac
@@ -98,7 +98,7 @@ watch_crashes() {
   echo "|/bin/bash $job/crashed.sh %P %s" >/proc/sys/kernel/core_pattern
 }
 
-# The host cannot detect these by the exit code if the command itself did not crash.
+# Reports the crashed processes: the exit code does not show them unless the command itself crashed.
 report_crashes() {
   local line
   sort -u /run/rxe/crashed | while read -r line; do report "crashed $line"; done
@@ -130,7 +130,7 @@ umask "$mask"
 pass_questions &
 watch_crashes
 start_command
-obey &
+execute_requests &
 report started
 
 wait "$command"

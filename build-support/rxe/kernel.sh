@@ -80,7 +80,7 @@ unpack_kernel() {
   mv "$tree/boot/vmlinuz-$version" "$new/vmlinuz"
   mv "$(find "$tree" -name busybox -type f -perm -u+x | head -n 1)" "$new/busybox"
   mv "$(find "$tree" -path "*/lib/modules/$version" -type d | head -n 1)" "$new/lib/modules/"
-  # Most of it drives devices that virtual machines do not have.
+  # Removes drivers of devices that virtual machines do not have.
   (
     cd "$new/lib/modules/$version/kernel" || exit
     rm -rf sound drivers/{gpu,media,usb,scsi,iio,staging,net/ethernet,net/wireless}
@@ -98,7 +98,7 @@ initramfs_key() {
 
 build_initramfs() {
   local tree=$run/initramfs module file name base=$cache/kernel-$version
-  say "making the file system with which the virtual machine boots, once"
+  say "creating the file system with which the virtual machine boots, once"
   mkdir -p "$tree/bin" "$tree/modules"
   cp "$base/busybox" "$tree/bin/busybox"
   install -m 755 "$parts/init" "$tree/init"

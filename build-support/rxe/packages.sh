@@ -16,7 +16,7 @@ missing_packages() {
   command -v rping >/dev/null || echo rdmacm-utils
 }
 
-# Prints those that any machine with a software device needs.
+# Prints the missing packages that any machine with a software device needs.
 missing_for_rdma() {
   { command -v setpriv && command -v flock; } >/dev/null || echo util-linux
   command -v perl >/dev/null || echo perl-base

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a command in User-Mode Linux (UML), a kernel that runs as a process, with the software device: tests take a
-# fraction of their time in the emulated machine of with-rxe, as only system calls and page faults are emulated. There
-# are one processor, no huge pages, and no KVM or root needed. See "User-Mode Linux" in docs/rdma.md.
+# Runs a command in User-Mode Linux (UML), a kernel that runs as a process, with the software device. Tests take a
+# fraction of the time that they take in the emulated machine of with-rxe, as only system calls and page faults are
+# emulated. UML has one processor and no huge pages, and needs neither KVM nor root. See "User-Mode Linux" in
+# docs/rdma.md.
 #
 #   uml.sh prepare
 #       fetches and builds the kernel, unless it is cached, and boots it once
 #   uml.sh run FOLDER SECONDS COMMAND [ARG…]
-#       runs COMMAND in the caller's environment and folder, as root, on the host's files (not those in /run and /dev/shm);
-#       changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's output when it has
-#       ended. Exits with its code, with 124 after so many seconds, or with 125 if UML fails.
+#       runs COMMAND in the caller's environment and folder, as root, on the host's files (not those in /run and
+#       /dev/shm); changes to them are lost, except those in FOLDER, which is /run/rxe/job there. Prints COMMAND's
+#       output when it has ended. Exits with its code, with 124 after SECONDS, or with 125 if UML fails.
 #   uml.sh run-two FOLDER SECONDS COMMAND [ARG…]
 #       runs COMMAND in two machines with a wire between them, as with-rxe --two does, until it has ended in the first;
 #       the second one's folder is FOLDER/host2, and its output goes to standard error
@@ -27,7 +28,7 @@ MEMORY=3072  # MiB; a sparse file
 LITTLE_MEMORY=2048  # MiB of this machine; less may not suffice for two machines with a few JVMs each
 host=1 wire=''
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/ferrule/rxe
-# Another kernel if its options change.
+# The name contains a hash of the options: other options need another kernel.
 kernel=$cache/uml-$(sha256sum <"$parts/uml.options" | cut -c 1-16)/linux
 
 say() { echo "uml: $*" >&2; }
@@ -78,8 +79,8 @@ sources_package() {
   apt-cache pkgnames linux-source- 2>/dev/null | grep -xE 'linux-source-[0-9.]+' | sort -V | tail -n 1 || true
 }
 
-# Puts the kernel into the cache if each step succeeds. Other files of drivers and of sound would need a gigabyte. The
-# option HZ has no prompt, so that it is set by its default: threads that spin take turns at each tick.
+# Puts the kernel into the cache if each step succeeds. The files that are left out would need a gigabyte. The option HZ
+# has no prompt, so its default is changed: spinning threads take turns at each tick.
 compile_kernel() {
   export ARCH=um
   # merge_config.sh takes no path with a space
@@ -162,7 +163,8 @@ show_console() {
   ! grep -q 'max_map_count' "$job/console" || say "a larger vm.max_map_count of this machine prevents that (sysctl)"
 }
 
-# Prints where a machine's memory is: where there is room for that of two, and it can be executed; otherwise in folder $1.
+# Prints the folder for a machine's memory: /dev/shm if that has room for two machines and permits execution, otherwise
+# $1.
 memory_folder() {
   local free
   free=$(df -m --output=avail /dev/shm 2>/dev/null | tail -n 1) || free=0
@@ -173,7 +175,8 @@ memory_folder() {
   fi
 }
 
-# What a machine that was killed has not done: prints its output, and removes what must not remain.
+# Runs a command in two machines. Does what a killed machine has not done: prints its output, and removes files that
+# must not remain.
 run_two() {
   local code=0
   first=$1 second=$1/host2

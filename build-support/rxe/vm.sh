@@ -3,10 +3,10 @@
 # which is also QEMU's working directory, so that names are short.
 #
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
-# FIFO here. The events of both machines are lines in the one FIFO "events", each with the machine's number: those of the
-# control ports and of relay.pl. Each is written by one write(2) of at most PIPE_BUF bytes, which is atomic. A further
-# process writes "tick" there, so that they are read without a time limit: "read -t" can lose a part of a line, and also
-# the end of one that it returns.
+# FIFO here. The events of both machines are lines in the one FIFO "events", each with the machine's number: those of
+# the control ports and of relay.pl. Each is written by one write(2) of at most PIPE_BUF bytes, which is atomic. A
+# further process writes "tick" there, so that the events can be read without a time limit: "read -t" can lose a part of
+# a line, and also the end of one that it returns.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
@@ -25,7 +25,7 @@ clock=    # the process that writes the ticks
 signal=   # the signal received by with-rxe
 kill_at=  # the time when the machines are killed, in $SECONDS
 over=     # the run is over
-waiting=  # that the machine boots has been said, or need not be
+waiting=  # the boot has been announced, or need not be
 result=   # the exit code
 crashed=()  # processes that died of SIGSEGV or SIGABRT: "java of SIGABRT"
 
@@ -165,7 +165,7 @@ start_machine() {
   qemu[machine]=$!
 }
 
-# Executes a program that is killed with this process, and only stopped by it.
+# Executes a program that ignores signals from a terminal, and is killed when this process ends.
 helper() {
   trap '' INT TERM HUP TTIN
   exec setpriv --pdeathsig KILL "$@"
@@ -189,8 +189,8 @@ machine_arguments() {
   case $accelerator in
     kvm) arguments+=(-accel kvm -cpu host) ;;
     *)
-      # QEMU emulates "rep movsb" byte by byte, but the kernel and HotSpot take it for fast if the processor has erms or
-      # fsrm; and each walk of page tables takes a step more with la57. Without them, a JVM starts about 20 % faster.
+      # QEMU emulates "rep movsb" byte by byte, but the kernel and HotSpot consider it fast if the processor has erms or
+      # fsrm; and la57 adds a step to each walk of page tables. Without them, a JVM starts about 20 % faster.
       arguments+=(-accel "tcg,thread=multi" -cpu max,-erms,-fsrm,-la57)
       ;;
   esac
@@ -334,7 +334,7 @@ look_at_clock() {
   done
 }
 
-# Requests the commands to exit.
+# Requests that the commands exit.
 interrupt() {
   local machine
   kill_at=${kill_at:-$((SECONDS + GRACE))}
@@ -358,8 +358,8 @@ end_second() {
   done
 }
 
-# Stops all processes. Earlier output of the machines is still forwarded, but not after a signal. Without standard error,
-# where the shell may report processes that were killed.
+# Stops all processes. Earlier output of the machines is still forwarded, but not after a signal. Standard error is
+# discarded, since the shell may report killed processes there.
 stop_machines() {
   local machine pid
   kill -KILL "$clock" "${qemu[@]}" "${control_relay[@]}" "${in_relay[@]}" || true

@@ -38,7 +38,10 @@ final class IdleDevice {
         context, ibv_qp.allocate(arena).address(), new QueuePairSizes(1024, 1024, 220));
   }
 
-  /** Returns a queue that yields as many completions as are polled, always the same. */
+  /**
+   * Returns a queue whose every poll yields as many completions as it asks for, always the same
+   * ones.
+   */
   CompletionQueue completionQueue() {
     return new CompletionQueue(context, ibv_qp.allocate(arena).address());
   }

@@ -298,8 +298,8 @@ class BuildScriptsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--seeds 0, not a number from 1 on",
-    "--seeds all, not a number from 1 on",
+    "--seeds 0, must be a number of at least 1",
+    "--seeds all, must be a number of at least 1",
     "--seeds 5 --only models, leave out --only",
     "--only models --seeds 5, leave out --only",
     "--tests x --seeds 5, leave out --only"

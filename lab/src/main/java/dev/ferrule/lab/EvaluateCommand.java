@@ -51,9 +51,9 @@ import picocli.CommandLine.Spec;
       "Runs a set of experiments and writes a report as one self-contained HTML page: plots,"
           + " tables, the machine, and how well a performance model explains the results.",
       "Results are saved in the folder as they are measured. After Ctrl-C, the same command"
-          + " continues where it stopped; with other settings it refuses to.",
+          + " continues where it stopped; with other settings it fails.",
       "The hypervisor may migrate the processors of a virtual machine. Where that matters, a bare"
-          + " cache line is timed around each point, and rounds of different placements are not"
+          + " cache line is timed before and after each point, and rounds of different placements are not"
           + " mixed; the report states which rounds count.",
       ""
     },
@@ -65,11 +65,11 @@ import picocli.CommandLine.Spec;
       "  ferrule evaluate --provider sm --peers --only latency,peers-latency --out here",
       "  ferrule evaluate --list",
       "",
-      "Between two hosts, the first command on the other one:",
+      "Between two hosts (run the first command on the other one):",
       "  ferrule serve --for-evaluation 10.0.0.2:7470 --token SECRET",
       "  ferrule evaluate --server 10.0.0.2:7470 --token SECRET --out here",
       "",
-      "Predictions for more nodes, from the parameters found:",
+      "Predictions for more nodes, from the fitted parameters:",
       "  ferrule model --params here/params.json --nodes 64"
     })
 public final class EvaluateCommand implements Subcommand {
@@ -77,7 +77,7 @@ public final class EvaluateCommand implements Subcommand {
   private static final int ROUNDS = 5;
   private static final int QUICK_ROUNDS = 3;
 
-  /** The other host's command may have been started at the same time. */
+  /** The command on the other host may be started at the same time as this one. */
   private static final Duration SERVER_PATIENCE = Duration.ofSeconds(60);
 
   @Spec private CommandSpec spec;
@@ -108,8 +108,7 @@ public final class EvaluateCommand implements Subcommand {
   @Option(
       names = "--peers",
       description =
-          "Also measure other messaging libraries and transports, interleaved with Ferrule. From a"
-              + " checkout, ./ferrule fetches what that needs.")
+          "Also measure other messaging libraries and transports, interleaved with Ferrule. In a checkout, ./ferrule fetches those libraries.")
   private boolean peers;
 
   @Option(names = "--list", description = "Only list the experiments.")
@@ -124,15 +123,15 @@ public final class EvaluateCommand implements Subcommand {
   @Option(
       names = "--messages",
       paramLabel = "N",
-      description = "Messages per point and round. Default: what fits in a short time.")
+      description = "Messages per point and round. Default: as many as a short time allows.")
   private @Nullable Long messages;
 
   @Option(
       names = "--host",
       paramLabel = "HOST",
       description =
-          "Listen address of the servers started, for transports that have hosts. Default: the"
-              + " address of an RDMA device.")
+          "Listen address of the servers that are started, for transports with host addresses."
+              + " Default: the address of an RDMA device.")
   private @Nullable String host;
 
   @Option(
@@ -140,7 +139,7 @@ public final class EvaluateCommand implements Subcommand {
       paramLabel = "HOST:PORT",
       description =
           "Measure between this host and another, on which 'ferrule serve --for-evaluation"
-              + " HOST:PORT' runs with the same token. The report states what each host is.")
+              + " HOST:PORT' runs with the same token. The report describes both hosts.")
   private @Nullable String server;
 
   @Mixin private TokenOption token = new TokenOption();
@@ -153,7 +152,7 @@ public final class EvaluateCommand implements Subcommand {
     checkServer();
     List<ProviderInfo> providers = providers();
     int own = Math.max(1, Affinity.allowed().size());
-    // the other host is not asked before what this one is asked for has been checked
+    // the arguments are checked before this command connects to the other host
     Processors assumed =
         server == null ? Processors.ofOneHost(own) : Processors.ofTwoHosts(own, own);
     List<Experiment> experiments = experiments(providers, assumed);
@@ -169,7 +168,7 @@ public final class EvaluateCommand implements Subcommand {
     }
     checkMeasurement(providers);
     reportSkipped(experiments, chosen);
-    Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
+    Guarded<AutoCloseable> lastWord = Guarded.of(this::reportInterruption);
     try (Guarded<RemoteServers> remote = server == null ? null : Guarded.of(remote(server))) {
       if (remote != null) {
         experiments = experiments(providers, Processors.ofTwoHosts(own, remote.get().processors()));
@@ -234,7 +233,7 @@ public final class EvaluateCommand implements Subcommand {
     }
   }
 
-  /** An experiment that was asked for by name is not skipped silently. */
+  /** Reports the experiments that {@code --only} names and that are skipped. */
   private void reportSkipped(List<Experiment> experiments, Set<String> chosen) {
     if (only.isEmpty()) {
       return;
@@ -275,8 +274,8 @@ public final class EvaluateCommand implements Subcommand {
     return provider.scheme() + " is " + provider.availability();
   }
 
-  /** The last action when a signal ends the process. */
-  private void sayHowToGoOn() {
+  /** Reports how to continue; the last action when a signal ends the process. */
+  private void reportInterruption() {
     report("interrupted; results so far are in " + out + " (the same command continues)");
   }
 

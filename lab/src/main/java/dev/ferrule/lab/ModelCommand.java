@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = {
       "Predicts how many messages a node can receive, and how much memory that needs, when many"
-          + " nodes send to one (N:1) or each to each other (N:N). The parameters are those found"
+          + " nodes send to one (N:1) or to each other (N:N). The parameters are those found"
           + " by 'ferrule evaluate', or written by hand.",
       "The model assumes that the network between the cards is not a bottleneck, and that cards do"
           + " not slow down with many connections: a prediction is an upper bound.",
@@ -62,7 +62,9 @@ public final class ModelCommand implements Subcommand {
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";
   private static final Set<Parameter> ALONE =
-      Set.of(Parameter.LATENCY, Parameter.BYTE_ALONE); // not determined by unbounded streams
+      Set.of(
+          Parameter.LATENCY,
+          Parameter.BYTE_ALONE); // without effect on streams that are not acknowledged
 
   private static final Set<Estimate.Source> OPEN =
       EnumSet.of(
@@ -169,7 +171,7 @@ public final class ModelCommand implements Subcommand {
       names = "--processors",
       paramLabel = "N",
       description =
-          "For sm, whose nodes are processes of one host: number of processors they share."
+          "For sm, whose nodes are processes of one host: number of processors that they share."
               + " Default: those that this process may use.")
   private @Nullable Integer processors;
 
@@ -246,7 +248,9 @@ public final class ModelCommand implements Subcommand {
     return processors != null ? processors : Math.max(1, Affinity.allowed().size());
   }
 
-  /** Returns the message rate if parameters with only a lower bound are as slow as possible. */
+  /**
+   * Returns the lowest message rate if one of the parameters with only an upper bound equals it.
+   */
   private static double least(ParameterFile.Entry entry, Scenario scenario) {
     return entry.slowest().stream()
         .mapToDouble(model -> Prediction.of(model, scenario).messagesPerSecond())
@@ -254,8 +258,9 @@ public final class ModelCommand implements Subcommand {
   }
 
   /**
-   * Returns the parameters that the measurements leave open: predictions that depend on them are
-   * guesses. For messages sent one by one, only the acknowledgement latency matters.
+   * Returns the parameters that the measurements do not determine: predictions that depend on them
+   * are guesses. Those of the latency are omitted without acknowledgements, as they do not limit a
+   * rate then.
    */
   private static String uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
@@ -275,7 +280,7 @@ public final class ModelCommand implements Subcommand {
     }
     String uncertain = uncertain(entry);
     if (!uncertain.isEmpty()) {
-      out.println("not determined by the measurements (predictions assume it): " + uncertain);
+      out.println("not determined by the measurements (predictions assume a value): " + uncertain);
     }
     TextTable rates = new TextTable();
     rates.cells("pattern", "bytes", "messages/s", "at worst", "bytes/s", "CPU allows");
@@ -401,7 +406,7 @@ public final class ModelCommand implements Subcommand {
     return object;
   }
 
-  /** Omits what is not bounded: JSON has no infinity. */
+  /** Adds a value, unless it is unbounded: JSON has no infinity. */
   private static void add(JsonObject object, String name, double value) {
     if (Double.isFinite(value)) {
       object.addProperty(name, Math.round(value));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Experiments with Ferrule, and comparisons with others, on the measuring engine of {@link
- * dev.ferrule.tools.bench}. Adds {@code evaluate} and {@code model} to the {@code ferrule} command.
+ * Experiments with Ferrule, and comparisons with other transports, on the measuring engine of
+ * {@link dev.ferrule.tools.bench}. Adds {@code evaluate} and {@code model} to the {@code ferrule}
+ * command.
  */
 @NullMarked
 package dev.ferrule.lab;

@@ -93,7 +93,7 @@ class EvaluateCommandTest {
         .contains("; messages was 200 and is not set; rounds was 2 and is");
   }
 
-  /** The report has all that the journal has, and names how much is missing. */
+  /** The report shows all measurements of the journal, and how many are missing. */
   private static void assertPartial(Path out, long lines) throws IOException {
     String page = Files.readString(out.resolve("report.html"));
     long measured = lines - 2; // without the settings and the machine

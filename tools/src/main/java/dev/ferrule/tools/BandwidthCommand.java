@@ -41,7 +41,7 @@ final class BandwidthCommand implements Callable<Integer> {
   @Mixin private MeasureOptions measure = new MeasureOptions();
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,
@@ -62,7 +62,8 @@ final class BandwidthCommand implements Callable<Integer> {
       defaultValue = "0",
       description =
           "Maximum number of incomplete messages on each connection. Raises the connection option"
-              + " of the same name, if there is one. Default: what the connection has room for.")
+              + " of the same name, if there is one. Default: as many as the connection has room"
+              + " for.")
   private int unacked;
 
   @Option(
@@ -77,7 +78,7 @@ final class BandwidthCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "Number of connections to send on concurrently; their rates are added up. Default:"
+          "Number of connections that send concurrently; their rates are added up. Default:"
               + " ${DEFAULT-VALUE}.")
   private int connections;
 
@@ -91,10 +92,10 @@ final class BandwidthCommand implements Callable<Integer> {
 
   @Option(
       names = "--verify",
-      description = "The receiver checks every byte, not only both ends of each message.")
+      description = "The server checks every byte of each message, not only its first and last 8.")
   private boolean verify;
 
-  @Option(names = "--memcpy", description = "Show the plain memory copy for all sizes.")
+  @Option(names = "--memcpy", description = "Measure the plain memory copy for all sizes.")
   private boolean memcpy;
 
   @Override

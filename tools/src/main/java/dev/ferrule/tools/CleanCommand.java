@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Removes the stale endpoints of killed processes, and lists them. Never removes an endpoint"
-          + " of a live process, or a file that Ferrule did not create. Every process that listens"
-          + " or connects in the directory does the same.",
+          + " of a live process, or a file that Ferrule did not create. Each process that listens"
+          + " or connects in the directory also removes stale endpoints.",
       ""
     },
     footer = {"", "Example: ferrule clean --dry-run /dev/shm/app"})

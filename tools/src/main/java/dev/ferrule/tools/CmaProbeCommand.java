@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The child process of {@code doctor}, which reads its parent's memory. */
+/** The child process that {@code doctor} starts to read the memory of its parent. */
 @Command(name = "cma-probe", hidden = true)
 final class CmaProbeCommand implements Callable<Integer> {
 

@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     name = "doctor",
     mixinStandardHelpOptions = true,
     description = {
-      "Checks what each transport needs on this machine, and prints how to fix what is missing."
+      "Checks what each transport needs on this machine, and prints how to fix each problem."
           + " Exits with 0 if at least one transport works, and with 6 if none does.",
       ""
     },
@@ -47,10 +47,11 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(
       names = "--rdma",
       description =
-          "Run the commands for a first hour on RDMA hardware, which docs/rdma.md lists, on the"
-              + " first device that works, and write their output into one file to send. Takes a"
-              + " minute or two on a card. Exits with 0 if no command failed, and with 6 if one did"
-              + " or no device works.")
+          "Run the commands that docs/rdma.md lists for a first test of RDMA hardware, on the"
+              + " first device that works, and write their output to one file, to be sent with an"
+              + " issue."
+              + " Takes a minute or two on a card. Exits with 0 if no command failed, and with 6"
+              + " if a command failed or no device works.")
   private boolean rdma;
 
   @Option(
@@ -58,7 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "The file that --rdma writes. Default: ferrule-rdma-report.txt. An existing file is"
-              + " replaced only if it is such a report.")
+              + " replaced only if it is an earlier report.")
   private @Nullable Path report;
 
   @Override

@@ -63,10 +63,10 @@ final class EndpointsOperand {
                         + " has no endpoints to list or remove: they end with their process"));
     try {
       return action.on(registry, address);
-    } catch (NoSuchFileException e) { // as after the last process has ended
+    } catch (NoSuchFileException e) { // for example, after the last process has ended
       if (!warned) {
         warned = true;
-        spec.commandLine().getErr().println("ferrule: " + address + ": there is no such directory");
+        spec.commandLine().getErr().println("ferrule: " + address + ": no such directory");
       }
       return List.of();
     } catch (AccessDeniedException e) { // its message is only the path

@@ -14,12 +14,12 @@ public interface EvaluationServer {
   /**
    * Serves evaluations, one at a time, until a signal ends the process.
    *
-   * @param address the address to listen on, that of an RDMA device
-   * @param secret the secret that an evaluation must know
-   * @param out receives the address, with any part chosen by the system, once this listens
-   * @param problems receives one line about each client, and the servers' error output
-   * @throws dev.ferrule.tools.support.ToolException if it is not an address of this host, or in
-   *     use, or the secret is too short
+   * @param address the address to listen on: an address of an RDMA device
+   * @param secret the secret that an evaluation must send
+   * @param out receives the address, including a port chosen by the system, once the server listens
+   * @param problems receives one line for each client, and the error output of the started servers
+   * @throws dev.ferrule.tools.support.ToolException if the address does not belong to this host,
+   *     the address is in use, or the secret is too short
    */
   void serve(InetSocketAddress address, String secret, PrintWriter out, Consumer<String> problems);
 }

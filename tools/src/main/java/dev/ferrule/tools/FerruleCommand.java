@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ferrule doctor                        what works here; how to fix the rest",
+      "  ferrule doctor                        what works here, and how to fix the rest",
       "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
       "  ferrule send sm:///tmp/app original",
       "  ferrule latency --floor               latency beside a bare cache line",
@@ -45,8 +45,9 @@ final class FerruleCommand implements Runnable {
   boolean verbose;
 
   /**
-   * Returns the command line with the command that the first argument names, or else with all of
-   * them: to describe each takes as long as the rest of a short command.
+   * Returns a command line with only the subcommand that the first argument names, or with all
+   * subcommands if it names none. Describing all of them takes as long as the rest of a short
+   * command.
    */
   CommandLine commandLine(String... arguments) {
     CommandLine root = new CommandLine(this);
@@ -65,7 +66,7 @@ final class FerruleCommand implements Runnable {
     return command.getAnnotation(Command.class).name();
   }
 
-  /** Returns the commands, with those of other modules, in the order of the help text. */
+  /** Returns all commands, including those of other modules, in the order of the help text. */
   private static List<Class<?>> all() {
     List<Class<?>> all =
         new ArrayList<>(

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options with which {@code serve} starts servers for an evaluation on another host. */
+/** The options of {@code serve} that start servers for an evaluation on another host. */
 final class ForEvaluationOptions {
 
   /** The options of this mode. */
@@ -22,9 +22,9 @@ final class ForEvaluationOptions {
       names = "--for-evaluation",
       paramLabel = "HOST:PORT",
       description =
-          "Start the servers of 'ferrule evaluate --server HOST:PORT' on another host, for one"
-              + " evaluation at a time: RDMA listeners at HOST, with limited options and memory,"
-              + " which end with the evaluation.")
+          "Serve 'ferrule evaluate --server HOST:PORT' on another host, one evaluation at a time."
+              + " Each evaluation starts RDMA listeners at HOST, with limited options and memory,"
+              + " which end with it.")
   private @Nullable String control;
 
   @Mixin private TokenOption token = new TokenOption();
@@ -44,7 +44,8 @@ final class ForEvaluationOptions {
           ExitCode.USAGE,
           "--for-evaluation "
               + control
-              + ": not the address of one RDMA device; write an address that 'ferrule doctor' shows");
+              + ": a wildcard address; write the address of one RDMA device ('rdma link' and 'ip"
+              + " address' show it)");
     }
     ServiceLoader.load(EvaluationServer.class)
         .findFirst()

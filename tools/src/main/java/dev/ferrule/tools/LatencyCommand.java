@@ -29,8 +29,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Measures one-way latency: half of the round-trip time of a message and its echo, in"
           + " nanoseconds. Each echo is checked.",
-      "The clock is read once per round trip, while the message is in flight, so that reading it"
-          + " does not count.",
+      "The clock is read once per round trip, while the message is in flight, so that the time of"
+          + " reading it is not measured.",
       ""
     },
     footer = {
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule latency --floor         over shared memory, beside a bare ring",
       "  ferrule latency --wait block    with a wake-up of the peer for each message",
-      "  ferrule latency --calls         what send, receive and free cost on their own",
+      "  ferrule latency --calls         the time of each send, receive and free",
       "  ferrule latency --calls --provider magicring --simplex    in one direction",
       "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",
       "",
@@ -56,7 +56,7 @@ final class LatencyCommand implements Callable<Integer> {
   @Mixin private MeasureOptions measure = new MeasureOptions();
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,
@@ -77,9 +77,10 @@ final class LatencyCommand implements Callable<Integer> {
   @Option(
       names = "--calls",
       description =
-          "Time each send, receive and free call instead, and the clock itself, whose cost each of"
-              + " these times includes. With --simplex in one direction: receive and free are"
-              + " timed by the server, and a send includes waiting for room.")
+          "Measure the time of each send, receive and free call instead. Also measure a reading of"
+              + " the clock, which each of these times includes. With --simplex, messages go in"
+              + " one direction: the server measures receive and free, and the time of a send"
+              + " includes the wait for buffer space.")
   private boolean calls;
 
   @Option(

@@ -57,8 +57,8 @@ final class ListenCommand implements Callable<Integer> {
   @Option(
       names = "--keep",
       description =
-          "Write stream after stream until a signal ends the command, instead of one. An"
-              + " incomplete stream is reported, and the next one is awaited.")
+          "Receive one stream after another until a signal ends the command, instead of only one."
+              + " An incomplete stream is reported, and the next one is awaited.")
   private boolean keep;
 
   @Option(
@@ -96,7 +96,7 @@ final class ListenCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Receives a stream; returns false if the client was no sender. */
+  /** Receives a stream; returns false if the client was not accepted. */
   private boolean receiveStream(Optional<Connection> accepted, PrintWriter err) {
     if (accepted.isEmpty()) {
       return false;
@@ -116,8 +116,8 @@ final class ListenCommand implements Callable<Integer> {
     try {
       return CommandHandshake.STREAM.accept(request, problem -> Problems.print(err, problem));
     } catch (FerruleException e) {
-      if (!keep && !(e instanceof ProtocolException)) { // which is due to the client alone
-        throw e;
+      if (!keep && !(e instanceof ProtocolException)) {
+        throw e; // not caused by the client alone
       }
       Problems.print(err, e.getMessage());
       return Optional.empty();

@@ -50,7 +50,7 @@ public final class Main {
    */
   public record Look(int width, boolean colours) {
 
-    /** For output that is not a terminal. */
+    /** Used if the output is not a terminal. */
     public static final Look PLAIN = new Look(80, false);
 
     /**
@@ -103,7 +103,7 @@ public final class Main {
    * @param code its exit code so far
    * @param err receives a line if the output cannot be written
    * @param name the command's name, for that line
-   * @return the exit code; that of SIGPIPE, without a message, if the reader has gone
+   * @return the exit code; that of SIGPIPE, without a message, if the reader has exited
    */
   public static int flush(PrintWriter out, int code, PrintWriter err, String name) {
     if (!out.checkError() || code != ExitCode.OK) {

@@ -20,6 +20,7 @@ import dev.ferrule.tools.bench.ResultTable;
 import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
+import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
@@ -53,10 +54,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/**
- * Options that the measuring commands have in common: the server, the amount of work, and the
- * output.
- */
+/** Options shared by the measuring commands: the server, the amount of work, and the output. */
 final class MeasureOptions {
 
   private static final String PREFERRED_PROVIDER = "sm";
@@ -68,19 +66,26 @@ final class MeasureOptions {
 
   private static final Path STANDARD_OUTPUT = Path.of("-");
 
+  private static final Duration MIN_DURATION = Duration.ofMillis(10);
+
+  // The range of --all, in bytes.
+  private static final int SMALLEST = 8;
+  private static final int LARGEST_MESSAGE = 1 << 20;
+  private static final int LARGEST_ACCESS = 16 << 20;
+
   @Parameters(
       arity = "0..1",
       paramLabel = "URI",
       description =
-          "The address of 'ferrule serve'. Without one, a server is started on this host in a"
-              + " process of its own.")
+          "The address of 'ferrule serve'. Without it, the command starts a server on this host,"
+              + " in another process.")
   private @Nullable String address;
 
   @Option(
       names = "--provider",
       paramLabel = "SCHEME",
       description =
-          "Transport to measure if there is no URI. Default: sm, or the first that works on this"
+          "Transport to measure if no URI is given. Default: sm, or the first that works on this"
               + " machine.")
   private @Nullable String providerScheme;
 
@@ -88,22 +93,46 @@ final class MeasureOptions {
       names = "--host",
       paramLabel = "HOST",
       description =
-          "Listen address of the server started, for transports that have hosts. Default: the"
-              + " address of an RDMA device.")
+          "Address that the started server listens on, for transports whose addresses have a host."
+              + " Default: the address of an RDMA device.")
   private @Nullable String host;
 
   @Option(
-      names = "--messages",
+      names = {"-n", "--messages"},
       paramLabel = "N",
       description =
-          "Messages to measure for each size (for the bandwidth: in each round and on each"
-              + " connection). Default: what fits in a short time.")
+          "Messages to measure for each size (bandwidth: in each round, on each connection; rma:"
+              + " accesses in each round). Default: as many as fit in a short time.")
   private @Nullable Long messages;
+
+  @Option(
+      names = {"-D", "--duration"},
+      paramLabel = "TIME",
+      converter = Values.Seconds.class,
+      description =
+          "Measure each size for about this time instead of a number of messages, such as 10s or"
+              + " 500ms; a plain number is in seconds. In rounds of at most a second.")
+  private @Nullable Duration duration;
+
+  @Option(
+      names = {"-a", "--all"},
+      description =
+          "Measure all powers of two from 8 bytes to 1 MiB (rma: to 16 MiB), instead of --size.")
+  private boolean all;
+
+  @Option(
+      names = {"-c", "--cpus"},
+      paramLabel = "N",
+      split = ",",
+      description =
+          "Run on these processors only, such as 2,3, with the server that this command starts. The"
+              + " client's threads take the first, the server's the last ones.")
+  private List<Integer> cpus = List.of();
 
   @Option(
       names = "--warmup",
       paramLabel = "N",
-      description = "Warm-up messages for each size. Default: what fits in about a second.")
+      description = "Warm-up messages for each size. Default: as many as fit in about a second.")
   private @Nullable Long warmup;
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
@@ -115,36 +144,39 @@ final class MeasureOptions {
   @Option(
       names = "--floor",
       description =
-          "Also measure a bare cache line and a bare one-way ring between the two processes,"
-              + " interleaved with the messages, and show the ratios.")
+          "Also measure a bare cache line and a bare one-way ring between the two processes, in"
+              + " rounds interleaved with those of the messages, and show the ratios.")
   private boolean floor;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Also write the results as JSON; - is standard output, instead of the table.")
+      description =
+          "Also write the results to FILE as JSON. With -, write JSON to standard output"
+              + " instead of the table.")
   private @Nullable Path json;
 
   @Option(
       names = "--plot",
       paramLabel = "FILE",
-      description = "Plot the results over the size, as a PNG file.")
+      description = "Plot the results against the message size, as a PNG file.")
   private @Nullable Path plot;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  /** A measurement, run in a busy thread and in any other sender threads. */
+  /** A measurement, run by the calling thread and by any other sender threads. */
   interface Measurement {
     List<Result> run(SenderThreads senderThreads, Subject subject, Plan plan, Observer observer);
   }
 
   /**
-   * The load beyond one message after the other.
+   * The load of a measurement.
    *
    * @param connections the number of connections
    * @param threads the number of sending threads
-   * @param unacked the maximum number of incomplete messages on each; 0 for the provider's default
+   * @param unacked the maximum number of incomplete messages on each connection; 0 for the
+   *     provider's default
    * @param kind what is measured
    */
   record Load(int connections, int threads, int unacked, Kind kind) {
@@ -154,7 +186,7 @@ final class MeasureOptions {
       /** Messages in both directions, or with an answer at the end. */
       MESSAGES,
 
-      /** Calls, for which messages in one direction suffice. */
+      /** Calls, which can also be measured with messages in one direction. */
       CALLS,
 
       /** Accesses to the peer's memory, with no messages between them. */
@@ -170,9 +202,9 @@ final class MeasureOptions {
     }
 
     /**
-     * Returns the server's wait strategy. Without messages the server's thread has nothing to do,
-     * and would only take the processor from whatever copies on that side: an endpoint's thread, or
-     * a device.
+     * Returns the server's wait strategy. Without messages the server's thread has nothing to do.
+     * If it spun, it would take the processor from what copies on that side: an endpoint's thread,
+     * or a software RDMA device.
      */
     WaitStrategy serverWait(WaitStrategy client) {
       return sendsMessages() ? client : WaitStrategy.BLOCK;
@@ -196,17 +228,17 @@ final class MeasureOptions {
     if (messages != null && messages < 1 || warmup != null && warmup < 0 || rounds < 1) {
       throw usage("--messages and --rounds must be at least 1, --warmup at least 0");
     }
-    Plan plan = new Plan(List.copyOf(sizes), optional(messages), optional(warmup), rounds);
-    Task task = new Task(plan, load, measurement);
+    Task task = new Task(plan(sizes, rounds, load), load, measurement);
     checkFiles();
+    restrictProcessors();
     if (address == null) {
       measureOwnServer(task);
       return;
     }
     if (providerScheme != null || host != null) {
       throw usage(
-          "--provider and --host apply to a server that is started; the URI names one that is"
-              + " running");
+          "--provider and --host apply to a server that this command starts; remove them, or the"
+              + " URI");
     }
     URI uri = ConfiguredAddress.parse(address);
     transportOptions.requireNoneOfServer();
@@ -216,6 +248,51 @@ final class MeasureOptions {
     TransportOptions.requireNoneOfListener(endpoint);
     TransportOptions.requireNoneOfReceiver(endpoint);
     measure(task, endpoint, waitOptions.pinning(endpoint.waitStrategy(), busyThreads, this::warn));
+  }
+
+  private Plan plan(List<Integer> sizes, int rounds, Load load) {
+    if (all && spec.commandLine().getParseResult().hasMatchedOption("--size")) {
+      throw usage("--all and --size exclude each other");
+    }
+    List<Integer> chosen = all ? allSizes(load.kind()) : List.copyOf(sizes);
+    if (duration == null) {
+      return new Plan(chosen, optional(messages), optional(warmup), rounds);
+    }
+    if (messages != null) {
+      throw usage("--duration and --messages exclude each other");
+    }
+    if (load.kind() == Load.Kind.CALLS) {
+      throw usage(
+          "--duration does not apply to --calls, whose calls are timed one by one; use --messages");
+    }
+    if (duration.compareTo(MIN_DURATION) < 0) {
+      throw usage("--duration must be at least " + MIN_DURATION.toMillis() + "ms");
+    }
+    return Plan.lasting(chosen, duration, optional(warmup), rounds);
+  }
+
+  private static List<Integer> allSizes(Load.Kind kind) {
+    int largest = kind == Load.Kind.ACCESSES ? LARGEST_ACCESS : LARGEST_MESSAGE;
+    return IntStream.iterate(SMALLEST, size -> size <= largest, size -> 2 * size).boxed().toList();
+  }
+
+  /** Restricts this thread, and so the threads and the process that it starts. */
+  private void restrictProcessors() {
+    if (cpus.isEmpty()) {
+      return;
+    }
+    List<Integer> allowed = Affinity.allowed();
+    if (!allowed.containsAll(cpus)) {
+      throw usage(
+          "--cpus " + joined(cpus) + ": this process may run on " + joined(allowed) + " only");
+    }
+    if (!Affinity.restrict(cpus)) {
+      warn("--cpus has no effect: sched_setaffinity failed");
+    }
+  }
+
+  private static String joined(List<Integer> numbers) {
+    return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
 
   private ParameterException usage(String problem) {
@@ -247,7 +324,7 @@ final class MeasureOptions {
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, busyThreads);
     ConfiguredAddress.provider(uri.getScheme())
-        .ifPresent( // without one, connecting fails with the reason
+        .ifPresent( // without a provider, connecting fails with the reason
             provider -> {
               transportOptions.addTo(builder, provider);
               TransportOptions.fitMaxMessage(builder, provider, task.longestMessage());
@@ -289,7 +366,7 @@ final class MeasureOptions {
           throw e;
         }
       }
-    } catch (FerruleException | ToolException e) { // the user has not given the address
+    } catch (FerruleException | ToolException e) { // the address is not the user's
       String reason = Problems.withoutAddresses(String.valueOf(e.getMessage()));
       throw new ToolException(ExitCode.of(e), reason, e);
     }
@@ -297,7 +374,7 @@ final class MeasureOptions {
 
   private void warnOfServer(String line, boolean failed) {
     if (Guarded.exiting() || failed && !ChildProcess.isOfSignal(line)) {
-      return; // the server reports how this process, or its connection, has ended
+      return; // the server only reports that this process or its connection has ended
     }
     StatusLine.onTerminal().clear();
     String problem = Problems.withoutAddresses(ChildProcess.withoutPrefix(line));
@@ -321,8 +398,8 @@ final class MeasureOptions {
 
   /**
    * Returns the options for a server whose address is not known yet. Unless the user has set the
-   * connect timeout, it is extended: a server that this command has started does start to listen,
-   * however slow the machine is. Only a remote server may be missing.
+   * connect timeout, it is extended: a server that this command has started always answers, however
+   * slow the machine is. Only a remote server may be missing.
    */
   private ConfiguredAddress template(ProviderInfo provider, Task task, int busyThreads) {
     ConfiguredAddress endpoint =
@@ -402,12 +479,12 @@ final class MeasureOptions {
       warn("floor not measured: two spinning threads need two processors");
     } else if (!client.openFloor()) {
       warn(
-          "floor not measured: the server is on another host, serves all clients by one thread,"
-              + " or has reached its limit of floors");
+          "floor not measured: the server is on another host, serves all clients in one thread, or"
+              + " has reached its limit of floors");
     }
   }
 
-  /** The last action when a signal ends the process. JSON is never written incomplete. */
+  /** Prints the results so far when a signal ends the process. Does not write incomplete JSON. */
   private void interrupted(String stage, List<Result> results, Subject subject, Pinning pinning) {
     PrintWriter err = spec.commandLine().getErr();
     if (STANDARD_OUTPUT.equals(json)) {

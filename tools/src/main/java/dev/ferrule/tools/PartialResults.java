@@ -10,22 +10,22 @@ import java.util.function.Supplier;
 
 /**
  * The results of a measurement so far. Shows the progress on a terminal, and writes the results if
- * a signal ends the process; register it as guarded, so that it is closed then.
+ * a signal ends the process. For that, the caller registers this object with {@code Guarded}.
  */
 final class PartialResults implements Observer, AutoCloseable {
 
-  private static final long LEAST_NANOS = 200_000_000;
+  private static final long MIN_INTERVAL_NANOS = 200_000_000;
 
   private final String command;
   private final StatusLine status;
   private final BiConsumer<String, List<Result>> writer;
-  private long summedUpNanos = System.nanoTime() - LEAST_NANOS;
-  private String stage = ""; // guarded by this, as is the next
+  private long summarizedNanos = System.nanoTime() - MIN_INTERVAL_NANOS;
+  private String stage = ""; // guarded by this, as are the results
   private List<Result> results = List.of();
 
   /**
-   * Creates an instance without results. If the process ends, the writer receives the stage reached
-   * and the results, which are empty if no round has ended.
+   * Creates an instance without results. If the process ends, the writer receives the last stage
+   * and the results, which are empty if no round is complete.
    */
   PartialResults(String command, StatusLine status, BiConsumer<String, List<Result>> writer) {
     this.command = command;
@@ -33,33 +33,33 @@ final class PartialResults implements Observer, AutoCloseable {
     this.writer = writer;
   }
 
-  /** Called between rounds, too seldom to affect the next one. */
+  /** Called between rounds. Summarizes the results too rarely to affect the next round. */
   @Override
   public void progress(String stage, Supplier<List<Result>> soFar) {
-    if (System.nanoTime() - summedUpNanos >= LEAST_NANOS) {
+    if (System.nanoTime() - summarizedNanos >= MIN_INTERVAL_NANOS) {
       List<Result> sums = soFar.get();
       if (!sums.isEmpty()) {
         keep(stage, sums);
-        summedUpNanos = System.nanoTime();
+        summarizedNanos = System.nanoTime();
       }
     }
-    reach(stage);
+    setStage(stage);
     status.show(command + ": " + stage);
   }
 
-  /** Sets the stage reached; without results, the one in progress. */
-  private synchronized void reach(String reached) {
+  /** Sets the stage while there are no results. Results keep the stage that they include. */
+  private synchronized void setStage(String newStage) {
     if (results.isEmpty()) {
-      stage = reached;
+      stage = newStage;
     }
   }
 
-  private synchronized void keep(String reached, List<Result> sums) {
-    stage = reached;
-    results = sums;
+  private synchronized void keep(String newStage, List<Result> newResults) {
+    stage = newStage;
+    results = newResults;
   }
 
-  /** Writes the results so far, once the measurement has begun; called when the process ends. */
+  /** Writes the results so far if the measurement has begun; called when the process ends. */
   @Override
   public synchronized void close() {
     status.clear();

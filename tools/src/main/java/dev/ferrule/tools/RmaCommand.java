@@ -17,8 +17,9 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Measures reads and writes of another process's memory: the latency of one, and the"
-          + " throughput of many in flight. Interleaved with them, the same bytes are copied by"
-          + " the bare system call (for cma) or in memory. Over RDMA the device reads and writes.",
+          + " throughput of many in flight. For comparison, interleaved rounds copy as many bytes"
+          + " by the bare system call (for cma) or within the client's memory. Over RDMA the"
+          + " device reads and writes.",
       ""
     },
     footer = {
@@ -44,12 +45,12 @@ final class RmaCommand implements Callable<Integer> {
   @Option(
       names = "--allocated",
       description =
-          "Ferrule allocates the memory that the server exposes (Rma.allocate): over sm both sides"
-              + " map it, and no system call copies.")
+          "Expose memory that Ferrule allocates (Rma.allocate): over sm both sides map it, and"
+              + " copying needs no system call.")
   private boolean allocated;
 
   @Option(
-      names = "--size",
+      names = {"-s", "--size"},
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,

@@ -74,7 +74,7 @@ final class SendCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = Values.Time.class,
       defaultValue = "0",
-      description = "Time to retry while there is no listener, such as 10s. Default: no retry.")
+      description = "How long to retry while there is no listener, such as 10s. Default: no retry.")
   private Duration retry = Duration.ZERO;
 
   @Option(
@@ -94,8 +94,8 @@ final class SendCommand implements Callable<Integer> {
         new ConfiguredAddress(ConfiguredAddress.parse(address), builder.build());
     TransportOptions.requireBothWays(endpoint);
     try (FileChannel source = open()) {
-      // A signal closes in reverse order: a blocked read has ended before the memory that it fills
-      // is taken back.
+      // A signal closes the resources in reverse order: a blocked read ends before the connection's
+      // memory, which it fills, is unmapped.
       try (Guarded<Connection> connection = Guarded.of(connect(endpoint));
           Guarded<FileChannel> input = Guarded.of(source)) {
         String whole = size(source);

@@ -38,8 +38,8 @@ import picocli.CommandLine.Spec;
     name = "serve",
     mixinStandardHelpOptions = true,
     description = {
-      "Serves 'ferrule latency URI', 'ferrule bandwidth URI' and 'ferrule rma URI' from another"
-          + " host or another shell: any number of clients, until a signal ends it.",
+      "Serves 'ferrule latency URI', 'ferrule bandwidth URI' and 'ferrule rma URI' on another host"
+          + " or in another shell: several clients at a time, until a signal ends it.",
       "With --for-evaluation, starts the servers of 'ferrule evaluate --server' on another host.",
       "The address to measure, with any part chosen by the system, is written to standard output,"
           + " on one line.",
@@ -64,9 +64,7 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
 
-  /**
-   * A client's thread, perhaps on this host, and the server's; the number of clients is unknown.
-   */
+  /** The server's thread and one client's, which may be on this host. More clients may connect. */
   private static final int BUSY_THREADS = 2;
 
   @Spec private CommandSpec spec;
@@ -89,13 +87,14 @@ final class ServeCommand implements Callable<Integer> {
       names = "--max-clients",
       paramLabel = "N",
       description =
-          "Maximum number of connected clients, each of which has a thread. Default: 1024.")
+          "Maximum number of connected clients. Each has a thread, except with --single-receiver."
+              + " Default: 1024.")
   private int maxClients = ServerLimits.MAX_CLIENTS;
 
   @Option(
       names = "--child",
       hidden = true,
-      description = "Exit when standard input ends, that is with the parent process.")
+      description = "Exit when standard input ends, which is when the parent process exits.")
   private boolean child;
 
   @Option(
@@ -109,7 +108,7 @@ final class ServeCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     if (maxClients < 1 || maxClients > ServerLimits.MAX_CLIENTS) {
       throw new ParameterException(
-          spec.commandLine(), "--max-clients is from 1 to " + ServerLimits.MAX_CLIENTS);
+          spec.commandLine(), "--max-clients must be from 1 to " + ServerLimits.MAX_CLIENTS);
     }
     if (forEvaluation.isRequested() == (address != null)) {
       throw new ParameterException(
@@ -130,8 +129,9 @@ final class ServeCommand implements Callable<Integer> {
       throw new ToolException(
           ExitCode.USAGE,
           endpoint.address()
-              + ": the calls of one connection are timed by a thread of its own, so a server with"
-              + " simplex=on cannot receive by one thread; remove one of the options");
+              + ": with simplex=on the server times the calls of each connection in a separate"
+              + " thread, so it cannot receive in a single thread; remove simplex=on or"
+              + " singleReceiver=on");
     }
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
     try (Guarded<Listener> listener = listen(endpoint)) {
@@ -152,7 +152,7 @@ final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Checks that no option is given that would have no effect. */
+  /** Throws if an option is given that has no effect. */
   private void checkOptions() {
     for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
       boolean ofEvaluation = ForEvaluationOptions.NAMES.contains(option.longestName());
@@ -161,7 +161,7 @@ final class ServeCommand implements Callable<Integer> {
             spec.commandLine(),
             option.longestName()
                 + (ofEvaluation
-                    ? " is for --for-evaluation"
+                    ? " has no effect without --for-evaluation"
                     : " has no effect with --for-evaluation: the evaluation sets the options"));
       }
     }
@@ -175,8 +175,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Listens. Synchronized with the removal of the directory, which a shutdown may request
-   * meanwhile.
+   * Listens. Synchronized with the removal of the directory, which a concurrent shutdown may
+   * request.
    */
   private synchronized Guarded<Listener> listen(ConfiguredAddress endpoint) {
     return Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()));
@@ -201,8 +201,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Ends this process if one of its threads fails: that thread's client would wait for ever. The
-   * parent reads the reason, and removes the directory.
+   * Ends this process if one of its threads fails, since the client of that thread would wait
+   * forever. The parent process reads the reason, and removes the directory.
    */
   private void endWithAnyThread() {
     PrintWriter err = spec.commandLine().getErr();

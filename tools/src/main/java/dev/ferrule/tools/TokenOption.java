@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The secret of an evaluation between two hosts, and the address at which they meet. */
+/** The secret of an evaluation between two hosts. Also parses the address of its server. */
 public final class TokenOption {
 
   private static final String VARIABLE = "FERRULE_TOKEN";
@@ -34,7 +34,8 @@ public final class TokenOption {
   }
 
   /**
-   * {@return the secret: the option's value, or else the variable's; throws if neither is given}
+   * {@return the secret: the value of the option or, without it, of the environment variable;
+   * throws if neither is given}
    */
   public String required() {
     String text = secret != null ? secret : System.getenv(VARIABLE);
@@ -47,11 +48,11 @@ public final class TokenOption {
   }
 
   /**
-   * {@return an address, parsed and resolved}
+   * {@return the parsed and resolved address}
    *
-   * @param option the option whose value it is
+   * @param option the option whose value is parsed
    * @param text host and port
-   * @throws ToolException if the text is no address, or there is no such host
+   * @throws ToolException if the text is not a host and a port, or the host is unknown
    */
   public static InetSocketAddress address(String option, String text) {
     Matcher matcher = HOST_AND_PORT.matcher(text);

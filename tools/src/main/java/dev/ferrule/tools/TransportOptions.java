@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * Connection options that only some providers have, for the commands that measure: short flags for
- * them, and values that suit a measurement. A provider's options are known only from its list.
+ * Connection options that only some providers have, for the measuring commands: short flags that
+ * set them, and values that suit a measurement. The provider's list of options shows which it has.
  */
 final class TransportOptions {
 
-  /** Also set by {@code --unacked}. */
+  /** Raised by {@code bandwidth --unacked}. */
   static final String UNACKED = "unacked";
 
   private static final String INLINE = "inline";
@@ -30,18 +30,18 @@ final class TransportOptions {
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String SIMPLEX = "simplex";
 
-  /** Options that have an effect on a listener only. */
+  /** Options that affect only a listener. */
   private static final List<String> OF_LISTENER = List.of(SRQ, SINGLE_RECEIVER);
 
-  /** Options of a ring into which a side receives. */
+  /** Options of a ring in which this side receives. */
   private static final List<String> OF_RECEIVER =
       List.of("mapping", "ring", "acknowledge", "hugePages");
 
-  /** A provider with this option allocates so many buffers of {@code maxMessage} bytes. */
+  /** An option of providers whose receive buffers have {@code maxMessage} bytes each. */
   private static final String RECEIVES = "receives";
 
   /** Enough for the messages that set up a round. */
-  private static final long LEAST_MAX_MESSAGE = 4 << 10;
+  private static final long MIN_MAX_MESSAGE = 4 << 10;
 
   private static final String ON = "on";
 
@@ -57,25 +57,25 @@ final class TransportOptions {
   @Option(
       names = "--srq",
       description =
-          "All connections of the server share one pool of receive buffers. Short for --option"
-              + " srq=on.")
+          "Share one pool of receive buffers between all connections of the server. Short for"
+              + " --option srq=on.")
   private boolean srq;
 
   @Option(
       names = "--single-receiver",
       description =
-          "One thread of the server receives from all connections, through one completion queue."
-              + " Short for --option singleReceiver=on.")
+          "Receive from all connections of the server in one thread. Short for --option"
+              + " singleReceiver=on.")
   private boolean singleReceiver;
 
   @Option(
       names = "--simplex",
       description =
-          "Messages go in one direction only, from the client: 'ferrule latency --calls' and"
+          "Send messages only from the client to the server, for 'ferrule latency --calls' and"
               + " 'ferrule serve'. Short for --option simplex=on.")
   private boolean simplex;
 
-  /** Returns the options that the flags set, with their values. */
+  /** Returns the values of the options that the flags set, by name. */
   Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
     if (inline != null) {
@@ -118,9 +118,9 @@ final class TransportOptions {
   }
 
   /**
-   * Raises the message limit to the longest message measured. Where each receive buffer has room
-   * for the longest message, lowers it to that, too, to have more buffers. Does not change a limit
-   * set by the user.
+   * Raises the message limit to the length of the longest message measured. If each receive buffer
+   * of the provider has that size, also lowers it to that length, which yields more buffers. Does
+   * not change a limit set by the user.
    */
   static void fitMaxMessage(
       ConnectionOptions.Builder options, ProviderInfo provider, long longest) {
@@ -128,7 +128,7 @@ final class TransportOptions {
       return;
     }
     if (find(provider, RECEIVES).isPresent()) {
-      options.set(StandardOptions.MAX_MESSAGE, Math.max(longest, LEAST_MAX_MESSAGE));
+      options.set(StandardOptions.MAX_MESSAGE, Math.max(longest, MIN_MAX_MESSAGE));
     } else if (longest > defaultMaxMessage(provider)) {
       options.set(StandardOptions.MAX_MESSAGE, longest);
     }
@@ -142,7 +142,7 @@ final class TransportOptions {
         .orElseThrow();
   }
 
-  /** Raises a numeric option to at least a value, if the provider has the option. */
+  /** Raises a numeric option to a minimum, if the provider has the option. */
   static void raise(
       ConnectionOptions.Builder options, ProviderInfo provider, String name, int least) {
     Optional<dev.ferrule.Option<?>> option = find(provider, name);
@@ -169,7 +169,7 @@ final class TransportOptions {
     }
   }
 
-  /** Throws likewise if an option of the connection or of its address is on. */
+  /** Throws if an option of a listener is on, since the listener is already running. */
   static void requireNoneOfListener(ConfiguredAddress endpoint) {
     for (String name : OF_LISTENER) {
       if (isOn(endpoint, name)) {
@@ -182,7 +182,7 @@ final class TransportOptions {
     }
   }
 
-  /** Throws if an endpoint that does not receive sets an option of a receiver. */
+  /** Throws if an option of a receiver is set for an endpoint that does not receive. */
   static void requireNoneOfReceiver(ConfiguredAddress endpoint) {
     if (!isSimplex(endpoint)) {
       return;
@@ -192,20 +192,20 @@ final class TransportOptions {
           endpoint, name, (option, value) -> !Optional.of(value).equals(option.defaultValue()))) {
         throw new ToolException(
             ExitCode.USAGE,
-            ("%s: option '%s' has no effect at a client that does not receive; start the server with"
-                    + " 'ferrule serve --simplex --option %2$s=… URI'")
+            ("%s: option '%s' has no effect on a client that does not receive; start the server"
+                    + " with 'ferrule serve --simplex --option %2$s=… URI'")
                 .formatted(endpoint.address(), name));
       }
     }
   }
 
-  /** Returns whether one receiver serves all connections of a listener. */
+  /** Returns whether a listener receives from all its connections in one thread. */
   static boolean isSingleReceiver(ConfiguredAddress endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
   }
 
   /**
-   * Throws if the endpoint's options ask for a simplex connection, on which only one side sends.
+   * Throws if the endpoint's options request a simplex connection, on which only one side sends.
    */
   static void requireBothWays(ConfiguredAddress endpoint) {
     if (isSimplex(endpoint)) {
@@ -223,14 +223,14 @@ final class TransportOptions {
   }
 
   private static boolean isOn(ConfiguredAddress endpoint, String name) {
-    // a flag, or an option that is on, off or left to the provider
+    // a boolean, or one of several values such as on, off and auto
     return meets(
         endpoint,
         name,
         (option, value) -> value.equals(true) || value.toString().equalsIgnoreCase(ON));
   }
 
-  /** Returns whether the provider has an option, and its value meets a condition. */
+  /** Returns whether the provider has an option whose value meets a condition. */
   private static boolean meets(
       ConfiguredAddress endpoint,
       String name,

@@ -9,7 +9,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converters for numbers, sizes and times; the last two are written as in the query of a URI. */
+/** Converters for numbers, sizes and times. Sizes and times have the format of a URI's query. */
 public final class Values {
 
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
@@ -19,7 +19,7 @@ public final class Values {
   private Values() {}
 
   /**
-   * Lets a command and its subcommands read whole numbers such as {@code 1e6}.
+   * Lets a command and its subcommands parse whole numbers such as {@code 1e6}.
    *
    * @param commandLine the command
    */
@@ -66,6 +66,14 @@ public final class Values {
     @Override
     public Duration convert(String text) {
       return parse(TIME, text);
+    }
+  }
+
+  /** Converts {@code 10}, which is in seconds, {@code 500ms}, {@code 5s}. */
+  static final class Seconds implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      return parse(TIME, text.chars().allMatch(Character::isDigit) ? text + "s" : text);
     }
   }
 

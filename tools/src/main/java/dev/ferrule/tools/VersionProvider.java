@@ -17,7 +17,7 @@ public final class VersionProvider implements IVersionProvider {
     return new String[] {"ferrule " + build(), "Java " + Runtime.version()};
   }
 
-  /** {@return the version of this program; a text if the program does not run from a jar} */
+  /** {@return the version of this program, or {@code (not from a jar)}} */
   public static String version() {
     return Optional.ofNullable(VersionProvider.class.getModule().getDescriptor())
         .flatMap(ModuleDescriptor::rawVersion)
@@ -27,7 +27,7 @@ public final class VersionProvider implements IVersionProvider {
   }
 
   /**
-   * {@return the version, and the commit that it was built from if that is known, as {@code 1.0.0
+   * {@return the version and, if known, the commit that it was built from, such as {@code 1.0.0
    * (c8055d04dc42)}}
    */
   public static String build() {

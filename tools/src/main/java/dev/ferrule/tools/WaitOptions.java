@@ -10,22 +10,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How the busy threads of a measurement wait, and which processors they are pinned to. */
+/** How the threads of a measurement wait, and whether they are pinned to processors. */
 final class WaitOptions {
 
   @Option(
       names = "--wait",
       paramLabel = "STRATEGY",
       description =
-          "Wait strategy: spin, adaptive, block. Default: spin if there are enough processors, else"
-              + " adaptive.")
+          "Wait strategy: spin, adaptive or block. Default: spin if there are enough processors,"
+              + " otherwise adaptive.")
   private @Nullable WaitStrategy wait;
 
   @Option(
       names = "--pin",
       negatable = true,
       description =
-          "Pin each busy thread to a processor of its own. Default: if the threads spin and there"
+          "Pin each busy thread to its own processor. Default: only if the threads spin and there"
               + " are enough processors for all.")
   private @Nullable Boolean pin;
 
@@ -34,8 +34,8 @@ final class WaitOptions {
   }
 
   /**
-   * Sets the strategy, unless it is set by {@code --option wait=…} only. The busy threads are all
-   * that wait on this host, including the peer's.
+   * Sets the wait strategy: that of {@code --wait}, else that of {@code --option wait=…}, else the
+   * default. The busy threads are all threads that wait on this host, including the peer's.
    */
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
@@ -47,8 +47,8 @@ final class WaitOptions {
   }
 
   /**
-   * Returns the pinning of waiting threads. With more threads than processors none is pinned: two
-   * pinned to one processor would share it while others are idle.
+   * Returns the pinning of waiting threads. With more threads than processors none is pinned, since
+   * two threads pinned to one processor would share it while others are idle.
    */
   Pinning pinning(WaitStrategy strategy, int busyThreads, Consumer<String> problems) {
     boolean wanted = pin == null ? strategy == WaitStrategy.SPIN : pin;

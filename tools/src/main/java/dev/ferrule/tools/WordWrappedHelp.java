@@ -13,12 +13,12 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * A help text that breaks lines between words only. Picocli also breaks them within a value such as
- * {@code 8,64,4KiB} or {@code --option}, as the rules for prose allow.
+ * A help text that breaks lines only at spaces. Picocli applies the rules for prose, which also
+ * permit a break within a value such as {@code 8,64,4KiB} or {@code --option}.
  */
 final class WordWrappedHelp extends Help {
 
-  private static final int ENDLESS = 10_000;
+  private static final int UNLIMITED_WIDTH = 10_000;
   private static final Pattern COLOUR = Pattern.compile("\033\\[[0-9;]*m");
 
   WordWrappedHelp(CommandSpec command, ColorScheme colours) {
@@ -69,7 +69,7 @@ final class WordWrappedHelp extends Help {
     UsageMessageSpec usage = commandSpec().usageMessage();
     int width = usage.width();
     String line;
-    usage.width(ENDLESS);
+    usage.width(UNLIMITED_WIDTH);
     try {
       line = super.synopsis(headingLength).strip();
     } finally {
@@ -93,7 +93,7 @@ final class WordWrappedHelp extends Help {
     return text.append(System.lineSeparator()).toString();
   }
 
-  /** Splits a text at spaces into lines of these lengths; picocli splits a longer word. */
+  /** Splits a text at spaces into lines of at most these lengths; picocli splits a longer word. */
   private static List<Ansi.Text> lines(Ansi.Text text, int first, int others) {
     List<Ansi.Text> lines = new ArrayList<>();
     Ansi.Text rest = text;

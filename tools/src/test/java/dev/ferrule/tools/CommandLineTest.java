@@ -63,7 +63,7 @@ class CommandLineTest {
     }
   }
 
-  /** Such as 8,64,4KiB, which was split after the 4. */
+  /** A value such as 8,64,4KiB counts as one word. */
   @ParameterizedTest
   @ValueSource(ints = {60, 72, 80, 100})
   void noLineOfAHelpTextEndsWithinAWord(int width) {
@@ -106,7 +106,7 @@ class CommandLineTest {
   }
 
   @Test
-  void aCommandThatIsNamedIsAddedAloneAndHasTheOptionsOfTheRoot() {
+  void onlyTheNamedCommandIsAddedAndItHasTheOptionsOfTheRoot() {
     assertThat(new FerruleCommand().commandLine("ls").getSubcommands()).containsOnlyKeys("ls");
     assertThat(Run.of("ls", "--verbose", "--help").exitCode()).isZero();
   }
@@ -127,9 +127,9 @@ class CommandLineTest {
     assertThat(Run.of("help").exitCode()).isZero();
   }
 
-  /** The pipe is closed before the JVM starts. */
+  /** The test closes the pipe before the JVM has started. */
   @Test
-  void outputWhoseReaderHasGoneEndsTheCommandWithoutAMessage() throws Exception {
+  void aCommandWhoseOutputHasNoReaderEndsWithoutAMessage() throws Exception {
     try (FerruleProcess providers = FerruleProcess.start(folder, "providers")) {
       providers.process().getInputStream().close();
       providers.mustEndWith(141);
@@ -177,16 +177,16 @@ class CommandLineTest {
         "latency --json /no/such/folder/x       | no folder /no/such/folder",
         "latency -o ring=none                   | option ring=none is not valid",
         "latency -o colour=red                  | unknown option 'colour'; valid options:",
-        "latency sm:///tmp/x --provider sm      | the URI names one",
-        "latency sm:///tmp/x --host localhost   | the URI names one",
+        "latency sm:///tmp/x --provider sm      | remove them, or the URI",
+        "latency sm:///tmp/x --host localhost   | remove them, or the URI",
         "latency --provider sm --host localhost | have hosts, not for sm",
         "bandwidth sm:///tmp/x --single-receiver| has no effect on a running server; start it",
         "bandwidth sm:///tmp/x --srq            | 'ferrule serve --srq URI'",
         "latency sm:///tmp/x -o singleReceiver=on | 'singleReceiver' has no effect on a running",
         "latency sm:///tmp/x?singleReceiver=on  | 'ferrule serve --single-receiver URI'",
         "latency sendrecv://h:1?srq=on          | option 'srq' has no effect on a running",
-        "latency magicring://h:1 --simplex --calls -o mapping=plain | no effect at a client that",
-        "latency magicring://h:1?simplex=on&ring=1MiB --calls | option 'ring' has no effect at",
+        "latency magicring://h:1 --simplex --calls -o mapping=plain | no effect on a client that",
+        "latency magicring://h:1?simplex=on&ring=1MiB --calls | option 'ring' has no effect on",
         "help latncy                            | Unknown subcommand 'latncy'",
         "latency sm:///tmp/x?wait=hurry         | wait is one of spin, adaptive, block",
         "bandwidth --batch 0                    | --batch at least 1",
@@ -203,7 +203,7 @@ class CommandLineTest {
         "latency magicring://h:1?simplex=on     | simplex=on is not possible; remove the option",
         "bandwidth -o simplex=on magicring://h:1| simplex=on is not possible",
         "latency --provider magicring --simplex | ferrule: both sides of this command send",
-        "serve magicring://h:1 --simplex --single-receiver | simplex=on cannot receive by one thread",
+        "serve magicring://h:1 --simplex --single-receiver | cannot receive in a single thread",
         "send magicring://h:1?simplex=on        | simplex=on is not possible",
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
@@ -217,12 +217,12 @@ class CommandLineTest {
         "send sm:relative /dev/null | absolute",
         "listen                                 | Missing required parameter: 'URI'",
         "serve                                  | either the URI to listen on, or --for-evaluation",
-        "serve sm:///tmp/x --token 12345678     | --token is for --for-evaluation",
+        "serve sm:///tmp/x --token 12345678     | --token has no effect without --for-eval",
         "serve --for-evaluation 127.0.0.1:0 --wait spin | --wait has no effect with --for-eval",
-        "serve sm:///tmp/x --max-clients 0      | --max-clients is from 1 to 1024",
+        "serve sm:///tmp/x --max-clients 0      | --max-clients must be from 1 to 1024",
         "serve --for-evaluation 127.0.0.1       | is not a host and a port, such as 10.0.0.2:7470",
         "serve --for-evaluation 127.0.0.1:0 --token 12345678 | needs Ferrule's module 'lab'",
-        "serve --for-evaluation 0.0.0.0:0 --token 12345678 | not the address of one RDMA device",
+        "serve --for-evaluation 0.0.0.0:0 --token 12345678 | a wildcard address; write the",
         "listen sm:///tmp/x another             | Unmatched argument at index 2: 'another'",
         "serve a:b:c://                         | ",
       })
@@ -245,8 +245,7 @@ class CommandLineTest {
         "latency -o wait=hurry                  | wait is one of spin, adaptive, block",
         "latency --provider sendrecv --host h.invalid |", // neither a device nor such a host
       })
-  void aProblemWithAServerThatTheCommandStartsNamesNoAddressThatTheUserHasNotGiven(
-      String line, @Nullable String expected) {
+  void aProblemOfAStartedServerIsReportedWithoutItsAddress(String line, @Nullable String expected) {
     Run run = Run.of(line.split(" +"));
     assertThat(run.exitCode()).isNotZero();
     assertThat(run.err())
@@ -286,7 +285,7 @@ class CommandLineTest {
   }
 
   @Test
-  void anUnknownTransportNamesTheInstalledOnes() {
+  void anUnknownTransportIsReportedWithTheInstalledOnes() {
     Run run = Run.of("send", "carrierpigeon://loft", folder.toString());
     assertThat(run.exitCode()).isEqualTo(1); // the folder is checked first
     Run other = Run.of("listen", "carrierpigeon://loft");
@@ -336,13 +335,13 @@ class CommandLineTest {
   }
 
   @Test
-  void listeningEndsWithoutAClientInTime() {
+  void listenTimesOutWithoutAClient() {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
   }
 
-  /** The last process in it has removed it. */
+  /** The last process that uses a directory removes it. */
   @ParameterizedTest
   @CsvSource({"ls, no endpoints", "ls --json, []", "clean, nothing to remove"})
   void aMissingDirectoryHasNoEndpoints(String command, String output) {
@@ -350,19 +349,17 @@ class CommandLineTest {
     Run run = Run.of(line.split(" "));
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).isEqualTo(output + "\n");
-    assertThat(run.err())
-        .endsWith("/absent%1B%5B2J%07: there is no such directory\n")
-        .hasLineCount(1);
+    assertThat(run.err()).endsWith("/absent%1B%5B2J%07: no such directory\n").hasLineCount(1);
   }
 
   @Test
-  void anOptionIsRefusedWithoutAnAddressThatNobodyGave() {
+  void anInvalidOptionIsReportedWithoutTheAddressOfTheServerToStart() {
     assertThat(Run.of("latency", "-o", "ring=1").err())
         .startsWith("ferrule: option ring=1 is not valid");
   }
 
   @Test
-  void cleanRemovesWhatItsDryRunShowsAndNamesWhatItDoesNotRemove() throws IOException {
+  void cleanRemovesTheEndpointsThatItsDryRunShowsAndListsTheOthers() throws IOException {
     for (String endpoint : List.of("7/1", "8/1")) {
       Path directory = Files.createDirectories(folder.resolve(endpoint));
       Files.setAttribute(directory, "unix:mode", 01700);

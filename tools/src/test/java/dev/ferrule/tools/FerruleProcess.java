@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A {@code ferrule} process as started by a shell, with files or pipes as its standard streams. */
@@ -29,7 +30,7 @@ public final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), Main.class, folder, arguments);
   }
 
-  /** Starts a program other than the command, with pipes. */
+  /** Starts another program than the command, with pipes. */
   static FerruleProcess startProgram(Class<?> program, Path folder, String... arguments)
       throws IOException {
     return start(new ProcessBuilder(), program, folder, arguments);
@@ -38,8 +39,14 @@ public final class FerruleProcess implements AutoCloseable {
   /** Starts the command, with pipes and a JVM option. */
   static FerruleProcess startWith(String jvmOption, Path folder, String... arguments)
       throws IOException {
+    return startIn(Map.of("JDK_JAVA_OPTIONS", jvmOption), folder, arguments);
+  }
+
+  /** Starts the command, with pipes and environment variables. */
+  static FerruleProcess startIn(Map<String, String> environment, Path folder, String... arguments)
+      throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
-    builder.environment().put("JDK_JAVA_OPTIONS", jvmOption);
+    builder.environment().putAll(environment);
     return start(builder, Main.class, folder, arguments);
   }
 
@@ -62,7 +69,7 @@ public final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), shell, Main.class, folder, arguments);
   }
 
-  /** Starts a process on a terminal, whose text is its output; both streams go there. */
+  /** Starts a process on a terminal, to which both of its streams write. */
   static FerruleProcess startOnTerminal(Path folder, String arguments) throws IOException {
     List<String> shell =
         List.of(
@@ -100,7 +107,7 @@ public final class FerruleProcess implements AutoCloseable {
         List.of(
             "-XX:+UseSerialGC",
             "--enable-native-access=ALL-UNNAMED",
-            "-XX:TieredStopAtLevel=1", // most processes live for a second
+            "-XX:TieredStopAtLevel=1", // most processes run for a second only
             "--class-path"));
     command.add(System.getProperty("java.class.path"));
     command.add(program.getName());

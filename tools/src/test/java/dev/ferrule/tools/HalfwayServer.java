@@ -8,7 +8,7 @@ import dev.ferrule.tools.support.CommandHandshake;
 import java.io.IOException;
 import java.net.URI;
 
-/** A program that starts like {@code ferrule serve}, and stops after the client's first message. */
+/** A program that starts like {@code ferrule serve}, and does nothing after the first message. */
 final class HalfwayServer {
 
   private HalfwayServer() {}

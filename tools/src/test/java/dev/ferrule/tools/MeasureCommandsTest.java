@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -31,8 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MeasureCommandsTest {
 
   /**
-   * A server for the tests of what a client prints, since a process takes longer to start than they
-   * take.
+   * A server shared by the tests of a client's output, since starting a process takes longer than
+   * they do.
    */
   private static FerruleProcess common;
 
@@ -55,7 +56,7 @@ class MeasureCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"spin", "adaptive", "block"})
-  void latencyStartsAServerOfItsOwnAndMeasuresEverySize(String wait) {
+  void latencyStartsItsOwnServerAndMeasuresEverySize(String wait) {
     Run run =
         Run.of(
             "latency",
@@ -87,7 +88,41 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void theFloorIsMeasuredInTheSameRunAndIsNotAboveTheLatencyByMuch() {
+  void allSizesAreThePowersOfTwoFrom8BytesTo1MiB() {
+    Run run = Run.of("latency", "-a", "-n", "20", "--warmup", "5", "--rounds", "1", "--json", "-");
+
+    assertThat(run.err()).isEmpty();
+    assertThat(objects(run.out()))
+        .extracting(result -> result.get("size_bytes").getAsInt())
+        .containsExactlyElementsOf(
+            Stream.iterate(8, size -> size <= 1 << 20, size -> 2 * size).toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"latency", "bandwidth", "rma"})
+  void aMeasurementTakesADurationInsteadOfANumberOfMessages(String command) {
+    Run run = Run.of(command, "-s", "64", "-D", "50ms", "--warmup", "100", "--json", "-");
+
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    assertThat(objects(run.out()).getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+  }
+
+  @Test
+  void theProcessorsCanBeChosen() throws Exception {
+    int cpu = Affinity.allowed().getLast();
+    try (FerruleProcess process =
+        FerruleProcess.start(
+            folder, "latency", "-s", "64", "-n", "50", "-c", String.valueOf(cpu), "--pin")) {
+      String output = process.mustEndWith(0).output().lines().collect(Collectors.joining("\n"));
+
+      // One processor is not enough for both sides.
+      assertThat(output).contains("not pinned");
+    }
+  }
+
+  @Test
+  void theFloorIsMeasuredInTheSameRun() {
     Run run =
         Run.of(
             "latency",
@@ -238,7 +273,8 @@ class MeasureCommandsTest {
     "'--connections 2 --wait spin --no-pin', 2, 2",
     "'--connections 2 --floor', 2, 2"
   })
-  void bandwidthAddsUpWhatGoesOverSeveralConnections(String options, int connections, int threads) {
+  void bandwidthAddsUpTheMessagesOfSeveralConnections(
+      String options, int connections, int threads) {
     Run run =
         Run.of(
             Stream.concat(
@@ -270,7 +306,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void busyThreadsThatWouldShareProcessorsAreNotPinnedWithAWarning() {
+  void aWarningReportsThatBusyThreadsThatWouldShareProcessorsAreNotPinned() {
     Run run =
         Run.of(
             "bandwidth",
@@ -296,7 +332,7 @@ class MeasureCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "--single-receiver"})
-  void aServerThatCannotAllocateRefusesTheRoundAndServesOn(String mode) throws Exception {
+  void aServerThatCannotAllocateRefusesTheRoundAndContinuesToServe(String mode) throws Exception {
     List<String> serve = new ArrayList<>(List.of("serve", "sm://" + folder.resolve("bench")));
     serve.addAll(List.of("--wait", "adaptive"));
     if (!mode.isEmpty()) {
@@ -320,7 +356,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void memoryAllocatedByTheProviderIsMeasuredBesideMemcpy() {
+  void memoryAllocatedByTheProviderIsComparedWithMemcpy() {
     Run run =
         Run.of(
             "rma",
@@ -339,7 +375,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void aServerThatDiesWhileSeveralThreadsSendIsOneLostConnection() throws Exception {
+  void theDeathOfTheServerOfSeveralThreadsIsReportedAsOneLostConnection() throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server =
         FerruleProcess.start(folder, "serve", address, "--wait", "adaptive")) {
@@ -394,7 +430,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void resultsGoIntoFilesAsWell() throws Exception {
+  void resultsAreAlsoWrittenToFiles() throws Exception {
     Path json = folder.resolve("result.json");
     Path plot = folder.resolve("result.png");
     Run run =
@@ -435,7 +471,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void aServerInAnotherShellServesOneClientAfterTheOther() throws Exception {
+  void aServerInAnotherShellServesOneClientAfterAnother() throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server =
         FerruleProcess.start(folder, "serve", address, "--wait", "adaptive")) {
@@ -485,7 +521,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void aServerOfAnotherKindIsNamed() throws Exception {
+  void aListenerThatIsNotAServerIsNamed() throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", address)) {
       while (!listener.errors().startsWith("listening")) {
@@ -499,7 +535,8 @@ class MeasureCommandsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aServerThatDiesOrClosesInTheMiddleIsALostConnection(boolean dies) throws Exception {
+  void aServerThatDiesOrClosesInTheMiddleIsReportedAsALostConnection(boolean dies)
+      throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server = FerruleProcess.startProgram(HalfwayServer.class, folder, address);
         FerruleProcess client =
@@ -534,9 +571,9 @@ class MeasureCommandsTest {
     }
   }
 
-  /** The line on the terminal names a round only once its results are kept. */
+  /** The line on the terminal shows a round only after its results are stored. */
   @Test
-  void onATerminalALineShowsTheProgressAndCtrlCLeavesATableOfTheResults() throws Exception {
+  void onATerminalALineShowsTheProgressAndCtrlCPrintsTheResultsSoFar() throws Exception {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
             folder,
@@ -584,7 +621,7 @@ class MeasureCommandsTest {
    * The server that a command has started.
    *
    * @param process its process
-   * @param directory its address's directory, which the command has created for it
+   * @param directory the directory of its address, which the command has created
    */
   private record OwnServer(ProcessHandle process, Path directory) {
 
@@ -610,7 +647,7 @@ class MeasureCommandsTest {
     }
 
     /**
-     * Returns the arguments of a process, all of which {@link ProcessHandle.Info} does not have.
+     * Returns all arguments of a process. {@link ProcessHandle.Info} may have only some of them.
      */
     private static List<String> commandLine(ProcessHandle process) {
       try {

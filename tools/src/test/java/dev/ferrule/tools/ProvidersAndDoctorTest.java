@@ -135,7 +135,7 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
-  void theOptionsOfTheReportOnRdmaAreRefusedWithoutIt() {
+  void outNeedsRdmaAndJsonIsNotSupportedWithIt() {
     assertThat(Run.of("doctor", "--out", "file").err()).contains("--out needs --rdma");
     assertThat(Run.of("doctor", "--rdma", "--json").exitCode()).isEqualTo(ExitCode.USAGE);
   }

@@ -51,7 +51,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aClientThatAnnouncesTooMuchMemoryIsRefusedAndTheNextOneServed() throws Exception {
+  void aClientThatAnnouncesTooMuchMemoryIsRefusedAndTheNextOneIsServed() throws Exception {
     Path original = Files.writeString(folder.resolve("little"), "little");
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address)) {
       Run refused =
@@ -65,7 +65,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aDirectoryThatIsOpenToAllUsersIsOneLineOfEachCommand() throws Exception {
+  void eachCommandWarnsInOneLineOfADirectoryThatAllUsersMayWrite() throws Exception {
     Path open = Files.createDirectory(folder.resolve("open"));
     Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
     String there = "sm://" + open.resolve("app");
@@ -94,7 +94,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void standardInputThatIsClosedIsNoInput() throws Exception {
+  void closedStandardInputIsReported() throws Exception {
     try (FerruleProcess sender = FerruleProcess.startRedirected(folder, "<&-", "send", address)) {
       assertThat(sender.mustEndWith(1).errors()).contains("standard input is closed");
     }
@@ -142,7 +142,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aListenerThatIsKilledMakesASenderFailThatWaitsForInput() throws Exception {
+  void aSenderThatWaitsForInputFailsIfTheListenerIsKilled() throws Exception {
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
         FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "90s", address)) {
       sender.process().getOutputStream().write("half\n".getBytes());
@@ -190,7 +190,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aListenerWithKeepReceivesOneStreamAfterTheOther() throws Exception {
+  void aListenerWithKeepReceivesOneStreamAfterAnother() throws Exception {
     Path original = randomFile(1_000_000);
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", "--keep", address)) {
       for (int i = 0; i < 3; i++) {
@@ -224,7 +224,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aSenderReportsAListenerThatIsNoFerruleCommand() throws Exception {
+  void aSenderReportsAListenerThatIsNotAFerruleCommand() throws Exception {
     Path original = randomFile(1);
     try (Listener listener = Ferrule.listen(URI.create(address))) {
       CompletableFuture<Run> run =
@@ -238,7 +238,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aClientThatIsNoSenderIsRejectedAndTheListenerWaitsOn() throws Exception {
+  void aClientThatIsNotASenderIsRejectedAndTheListenerContinuesToWait() throws Exception {
     Path original = randomFile(10);
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address)) {
       while (!listener.errors().startsWith("listening")) {
@@ -274,7 +274,7 @@ class StreamCommandsTest {
         .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
   }
 
-  /** Asserts that only the address's directory itself is left. */
+  /** Asserts that nothing but the directory of the address remains. */
   private void assertNothingIsLeft() throws IOException {
     Path directory = folder.resolve("app");
     if (Files.exists(directory)) {

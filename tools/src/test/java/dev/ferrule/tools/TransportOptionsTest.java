@@ -33,7 +33,7 @@ class TransportOptionsTest {
   private final ConnectionOptions.Builder options = ConnectionOptions.builder();
 
   @Test
-  void theFlagsAreShortForOptionsOfTheProvider() {
+  void theFlagsSetOptionsOfTheProvider() {
     flags("--inline", "1KiB", "--srq", "--single-receiver")
         .addTo(options, provider(INLINE, SRQ, SINGLE));
     ConnectionOptions set = options.build();
@@ -68,7 +68,7 @@ class TransportOptionsTest {
   }
 
   @Test
-  void elsewhereTheLimitIsOnlyRaised() {
+  void withoutReceiveBuffersTheLimitIsOnlyRaised() {
     assertThat(fitted(provider(LIMIT), 64)).isEmpty();
     assertThat(fitted(provider(LIMIT), 3 << 20)).hasValue(3L << 20);
   }
@@ -80,7 +80,7 @@ class TransportOptionsTest {
   }
 
   @Test
-  void theUsersOwnLimitStays() {
+  void aLimitSetByTheUserIsNotChanged() {
     options.set(StandardOptions.MAX_MESSAGE, 12_345L);
     TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
     assertThat(maxMessage()).hasValue(12_345L);
@@ -133,7 +133,7 @@ class TransportOptionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"sm:///dev/shm/x", "sendrecv://192.0.2.1:1", "magicring://192.0.2.1:1"})
-  void oneReceiverForAllIsKnownFromTheOptionsOfEachProvider(String address) {
+  void singleReceiverIsRecognizedForEachProvider(String address) {
     assertThat(TransportOptions.isSingleReceiver(endpoint(address))).isFalse();
     assertThat(TransportOptions.isSingleReceiver(endpoint(address + "?singleReceiver=on")))
         .isTrue();
@@ -142,7 +142,7 @@ class TransportOptionsTest {
   }
 
   @Test
-  void connectionsOnWhichOneSideSendsAreRefused() {
+  void simplexConnectionsAreRefused() {
     TransportOptions.requireBothWays(endpoint("magicring://192.0.2.1:1"));
     assertThatThrownBy(
             () -> TransportOptions.requireBothWays(endpoint("magicring://192.0.2.1:1?simplex=on")))

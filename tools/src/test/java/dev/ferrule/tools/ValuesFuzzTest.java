@@ -14,7 +14,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Numbers, sizes and times on the command line. */
 class ValuesFuzzTest {
 
-  /** A command that only reads a number. */
+  /** A command with nothing but a numeric option. */
   @CommandLine.Command
   private static final class Counted implements Runnable {
 
@@ -26,7 +26,7 @@ class ValuesFuzzTest {
   }
 
   @Test
-  void aSizeOrATimeIsReadOrNamed() {
+  void aSizeOrATimeIsParsedOrQuotedInTheError() {
     Values.Size sizes = new Values.Size();
     Values.Time times = new Values.Time();
     new Fuzzer("sizes and times of the command", 2_000)
@@ -45,7 +45,7 @@ class ValuesFuzzTest {
   }
 
   @Test
-  void aNumberIsReadOrNamed() {
+  void aNumberIsParsedOrQuotedInTheError() {
     Counted counted = new Counted();
     CommandLine command = new CommandLine(counted);
     Values.register(command);

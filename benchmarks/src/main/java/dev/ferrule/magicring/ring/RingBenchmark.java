@@ -104,7 +104,9 @@ public class RingBenchmark {
     Arrays.setAll(lengths, i -> random.nextInt(1, 2 * length));
   }
 
-  /** Sends one message; frees before it as much as a magic ring needs, and then what is missing. */
+  /**
+   * Frees as much as a magic ring needs for a message, then what is still missing, and sends it.
+   */
   @Benchmark
   public long message(Usage usage) {
     usage.ring = sender;

@@ -99,7 +99,10 @@ final class AcceptingManager {
     }
   }
 
-  /** Polls again after the descriptor is reset, or an event could be missed. */
+  /**
+   * Returns the next event. Polls again after resetting the descriptor, or an event could be
+   * missed.
+   */
   private long nextEvent() {
     Long next = events.poll();
     if (next == null) {

@@ -9,7 +9,7 @@ import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.net.URI;
 
-/** Makes a connection of production's classes over an idle device. */
+/** Creates connections of the production classes over an idle device. */
 final class IdleConnection {
 
   private static final int CREDITS = 64; // the default of sendrecv

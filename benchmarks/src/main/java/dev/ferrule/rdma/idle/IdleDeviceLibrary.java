@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * The device of {@code build-support/bench/idle_device.h}, which completes what is posted and plays
- * the peer.
+ * The device of {@code build-support/bench/idle_device.h}, which completes all posted requests and
+ * acts as the peer.
  */
 final class IdleDeviceLibrary {
 
@@ -25,7 +25,8 @@ final class IdleDeviceLibrary {
   IdleDeviceLibrary() {
     if (LIBRARY == null) {
       throw new IllegalStateException(
-          "run build-support/bench/rdma-path.sh, which has a C compiler");
+          "no library in the property ferrule.idleDevice: run"
+              + " build-support/bench/rdma-path.sh, which compiles it");
     }
     functions = SymbolLookup.libraryLookup(Path.of(LIBRARY), Arena.global());
   }
@@ -61,7 +62,7 @@ final class IdleDeviceLibrary {
         ibv_qp_init_attr.recv_cq(attributes).address());
   }
 
-  /** Sets what the peer does. */
+  /** Sets the peer's window, and the messages that each poll finds. */
   void setPeer(int window, int burst, int length, boolean ring) {
     FunctionDescriptor type =
         FunctionDescriptor.ofVoid(

@@ -11,7 +11,7 @@ import dev.ferrule.verbs.libibverbs.ibv_mr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Creates the objects of an idle device, and posts and polls as production does. */
+/** Creates the objects of an idle device, and posts and polls as the production code does. */
 final class IdleVerbsCalls implements VerbsCalls {
 
   private static final int LIMIT = 1 << 14;

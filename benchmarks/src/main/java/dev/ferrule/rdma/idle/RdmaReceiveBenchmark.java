@@ -27,7 +27,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 /**
  * The processor time of a message from its completion to the program, including its share of the
  * buffers that are posted again and of the credits or acknowledgments for the peer. {@code
- * build-support/bench/rdma-path.sh} runs it beside the same in C.
+ * build-support/bench/rdma-path.sh} runs it beside the same path in C.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -52,7 +52,7 @@ public class RdmaReceiveBenchmark {
   /** Called by JMH. */
   public RdmaReceiveBenchmark() {}
 
-  /** Connects to a peer of which each poll finds as many messages as an invocation receives. */
+  /** Connects to a peer; each poll finds as many of its messages as an invocation receives. */
   @Setup
   public void connect(BenchmarkParams parameters) {
     connection = IdleConnection.open(provider, parameters.getOpsPerInvocation(), LENGTH);
@@ -71,7 +71,7 @@ public class RdmaReceiveBenchmark {
 
   private void poll(int count) {
     int received = 0;
-    while (received < count) { // a message of the peer's returned window may take a poll
+    while (received < count) { // a poll may find only credits or an acknowledgment
       received += receiver.poll(handler, count - received);
     }
   }
@@ -83,7 +83,7 @@ public class RdmaReceiveBenchmark {
     return sum;
   }
 
-  /** Polls 16 messages, of one poll of the device. */
+  /** Polls 16 messages, which one poll of the device returns. */
   @Benchmark
   @OperationsPerInvocation(16)
   public long poll16() {
@@ -98,7 +98,7 @@ public class RdmaReceiveBenchmark {
     return sum;
   }
 
-  /** Receives 16 messages, of one poll of the device, and frees them. */
+  /** Receives 16 messages, which one poll of the device returns, and frees them. */
   @Benchmark
   @OperationsPerInvocation(16)
   public long receive16() {

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * The processor time of a message from the program's call to the device's function, including its
  * share of the completions and of the peer's credits or acknowledgments. {@code
- * build-support/bench/rdma-path.sh} runs it beside the same in C.
+ * build-support/bench/rdma-path.sh} runs it beside the same path in C.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -30,6 +30,20 @@ class CommandMessagesTest {
             + "--help')",
         "2 | latency --messages 0 | ferrule: --messages and --rounds must be at least 1, "
             + "--warmup at least 0 (try 'ferrule latency --help')",
+        "2 | latency -D 1s -n 5 | ferrule: --duration and --messages exclude each other (try "
+            + "'ferrule latency --help')",
+        "2 | latency -D 1s --calls | ferrule: --duration does not apply to --calls, whose "
+            + "calls are timed one by one; use --messages (try 'ferrule latency --help')",
+        "2 | bandwidth -D 0 | ferrule: --duration must be at least 10ms (try 'ferrule "
+            + "bandwidth --help')",
+        "2 | rma -D soon | ferrule: Invalid value for option '--duration': 'soon' is "
+            + "not a time from 0 to 24h, such as 250ms, 5s or 2m (try 'ferrule rma --help')",
+        "2 | latency -a -s 8 | ferrule: --all and --size exclude each other (try 'ferrule "
+            + "latency --help')",
+        "2 | latency -c 4095 | ferrule: --cpus 4095: this process may run on CPUS only (try "
+            + "'ferrule latency --help')",
+        "2 | latency -c RC | ferrule: Invalid value for option '--cpus' (N): 'RC' is not a "
+            + "whole number such as 1000000 or 1e6 (try 'ferrule latency --help')",
         "2 | latency -o colour=red | ferrule: unknown option 'colour'; valid options: NAMES",
         "2 | latency -o ring=none | ferrule: option ring=none is not valid: ring is a size "
             + "from 4KiB to 16MiB, such as 65536, 64KiB or 1MiB",
@@ -42,7 +56,7 @@ class CommandMessagesTest {
         "2 | latency --inline 64 | ferrule: --inline is not supported by the provider sm: "
             + "no option 'inline'; its options are NAMES",
         "2 | latency sm:///DIR --provider sm | ferrule: --provider and --host apply to a "
-            + "server that is started; the URI names one that is running (try 'ferrule latency "
+            + "server that this command starts; remove them, or the URI (try 'ferrule latency "
             + "--help')",
         "2 | bandwidth --connections 2 --threads 3 | ferrule: --connections must be at "
             + "least 1, --threads at least 1 and at most --connections (try 'ferrule bandwidth "
@@ -56,8 +70,8 @@ class CommandMessagesTest {
         "2 | serve --for-evaluation h.invalid:1 | ferrule: --for-evaluation: unknown host "
             + "h.invalid; check the name, or write its IP address",
         "2 | serve --for-evaluation 0.0.0.0:0 --token 12345678 | ferrule: --for-evaluation "
-            + "0.0.0.0:0: not the address of one RDMA device; write an address that 'ferrule "
-            + "doctor' shows",
+            + "0.0.0.0:0: a wildcard address; write the address of one RDMA device ('rdma link' "
+            + "and 'ip address' show it)",
         "2 | send app /dev/null | ferrule: app: the address has no scheme; write one such "
             + "as magicring://10.0.0.1:18515 or sendrecv://10.0.0.1:18515 or sm:///dev/shm/app",
         "2 | send sm://host/app /dev/null | ferrule: sm://host/app: an address of sm has "
@@ -96,6 +110,7 @@ class CommandMessagesTest {
     return text.strip()
         .replace(directory.toString(), "/DIR")
         .replaceAll("/DIR/\\d+/\\d+", "/DIR/PID/ID")
+        .replaceAll("may run on [\\d,]+ only", "may run on CPUS only")
         .replaceAll("(valid options:|its options are) [\\w, ]+", "$1 NAMES")
         .replaceAll(
             "together take \\d+", "together take N"); // including that of other tests in this JVM

@@ -17,14 +17,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Runs the commands of this module like {@code ferrule}'s own: a usage error is reported in one
+ * Runs the commands of this module like those of {@code ferrule}: a usage error is reported in one
  * line.
  */
 public final class CommandRunner {
 
   private CommandRunner() {}
 
-  /** Returns those that an option {@code --only} names, or all without it. */
+  /**
+   * Returns the elements of {@code all} that the option {@code --only} names; all without that
+   * option.
+   */
   public static <T> List<T> chosen(
       CommandSpec spec, @Nullable List<String> only, List<T> all, Function<T, String> name) {
     if (only == null) {
@@ -55,7 +58,7 @@ public final class CommandRunner {
   }
 
   /**
-   * Runs a command within this process and returns its exit code. Problems begin with the name;
+   * Runs a command within this process and returns its exit code. Error lines begin with the name;
    * {@code program} is the command line with which a user runs it.
    */
   public static int run(

@@ -30,12 +30,11 @@ import picocli.CommandLine.Spec;
     versionProvider = VersionProvider.class,
     sortOptions = false,
     description = {
-      "Measures Ferrule, other messaging libraries and transports, and the bare cache line as"
-          + " their floor, interleaved in one run; prints medians, and the ratios of those"
-          + " medians.",
-      "Hypervisors migrate the processors of virtual machines. Column 'line ns' is the latency of"
-          + " a bare cache line between the two processors meanwhile; each placement has a row,"
-          + " with its number of 'rounds'.",
+      "Measures Ferrule, other messaging libraries and transports, and a bare cache line (the floor),"
+          + " interleaved in one run. Prints medians, and the ratios of medians.",
+      "Hypervisors migrate the processors of virtual machines. Each placement of the two processors"
+          + " has a row: 'line ns' is the latency of a bare cache line between them, and 'rounds'"
+          + " is the number of rounds in that placement.",
       ""
     },
     footer = {
@@ -66,8 +65,8 @@ public final class CompareCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Measures: ${COMPLETION-CANDIDATES}. Default: all that others support, in about four"
-              + " minutes, or a minute and a half with --quick.")
+          "Measures: ${COMPLETION-CANDIDATES}. Default: all that a competitor supports, in about"
+              + " four minutes, or a minute and a half with --quick.")
   private @Nullable List<Measure> measures;
 
   @Option(
@@ -99,7 +98,8 @@ public final class CompareCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Also write the results as JSON; - is standard output, without the tables.")
+      description =
+          "Also write the results as JSON; - writes them to standard output, instead of the tables.")
   private @Nullable Path json;
 
   private CompareCommand() {}

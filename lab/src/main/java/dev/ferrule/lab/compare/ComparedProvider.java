@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** A transport of Ferrule, and what it is compared with. */
+/** A transport of Ferrule, and its competitors. */
 enum ComparedProvider {
   /** Shared memory, compared with other messaging between processes of one host. */
   SM {
@@ -39,7 +39,9 @@ enum ComparedProvider {
     }
   },
 
-  /** Writes into a ring, compared with perftest's bare writes, with immediate data if it can. */
+  /**
+   * Writes into a ring, compared with perftest's bare writes, with immediate data if it has them.
+   */
   MAGICRING {
     @Override
     List<Competitor> competitors() {

@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
  * @param ours the name of Ferrule's competitor
  * @param competitors the competitors, including those that could not run
  * @param figures the results, by measure, size and competitor
- * @param loadBefore the machine's load average at the begin; empty if unknown
+ * @param loadBefore the machine's load average at the beginning; empty if unknown
  * @param loadAfter the load average at the end, which includes the run's own
  */
 public record Comparison(

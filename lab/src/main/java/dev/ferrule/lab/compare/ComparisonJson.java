@@ -10,7 +10,7 @@ import java.math.RoundingMode;
 import java.util.OptionalDouble;
 
 /**
- * Formats a comparison as JSON: an object. What was not measured is omitted.
+ * Formats a comparison as a JSON object. Figures that were not measured are omitted.
  *
  * <ul>
  *   <li>{@code ferrule}, {@code java}, {@code start} (ISO 8601, UTC), {@code rounds}, {@code ours}

@@ -43,14 +43,14 @@ final class ComparisonTable {
     for (Measure measure : Measure.values()) {
       if (measure.isTime()) {
         table(measure, "ns (p99)", ComparisonTable::latency);
-        table(measure, "median / the floor's", figure -> ratio(figure.ofFloor()));
+        table(measure, "median / median of the floor", figure -> ratio(figure.ofFloor()));
       } else {
         table(
             measure, "million messages per second", figure -> digits(figure.value() / MILLION, 2));
       }
       table(
           measure,
-          "median of %s / theirs (%s 1: %s is faster)"
+          "median of %s / median of the competitor (%s 1: %s is faster)"
               .formatted(ours, measure.isTime() ? "below" : "above", ours),
           figure -> ratio(figure.oursToIt()));
     }

@@ -10,8 +10,8 @@ import java.util.OptionalDouble;
  *
  * @param value nanoseconds, or messages per second
  * @param p99Nanos the 99th percentile; empty for rates and if it was not measured
- * @param lineNanos the latency of a bare line between the two processors meanwhile, in nanoseconds;
- *     empty if it was not measured, or the processors were migrated in every round
+ * @param lineNanos the latency of a bare line between the two processors during these rounds, in
+ *     nanoseconds; empty if it was not measured, or the processors were migrated in every round
  * @param moved whether the processors were migrated in every round, so that the figures mix
  *     placements
  * @param ofFloor the ratio to the floor's value; empty for rates and without a floor

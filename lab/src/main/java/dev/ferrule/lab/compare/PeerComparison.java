@@ -74,7 +74,7 @@ public final class PeerComparison {
     return measures.stream().map(Measure::toString).collect(Collectors.joining(", "));
   }
 
-  /** Measures one mode of connections; the processes of another mode would disturb. */
+  /** Measures one mode of connections; running processes of another mode would disturb it. */
   private List<Figure> figures(Mode mode) {
     Map<RunningCompetitor.Setting, Rounds> rounds = new LinkedHashMap<>();
     List<Measure> ofMode = measures.stream().filter(measure -> measure.mode() == mode).toList();
@@ -127,7 +127,8 @@ public final class PeerComparison {
   }
 
   /**
-   * Measures one round, again if the processors were migrated meanwhile, a limited number of times.
+   * Measures one round; repeats it, a limited number of times, if the processors were migrated
+   * during it.
    */
   private static void round(
       List<RunningCompetitor> running, RunningCompetitor.Setting setting, Rounds results) {

@@ -67,9 +67,9 @@ public final class PeerExperiments {
         title(measure),
         describe(measure)
             + " Each competitor runs in two processes (jctools in one), and the rounds of all"
-            + " are interleaved. The same loops measure all but ucx and perftest, whose"
-            + " programs measure themselves, with medians of single messages, not of groups"
-            + " of 16: "
+            + " are interleaved. The same loops measure all but ucx and perftest, which"
+            + " measure themselves and report medians of single messages, not of groups of 16."
+            + " Versions: "
             + String.join("; ", versions)
             + ".",
         Axis.logarithmic("message size (bytes)", Axis.Unit.BYTES),
@@ -91,10 +91,10 @@ public final class PeerExperiments {
 
   private static String describe(Measure measure) {
     if (measure == Measure.LATENCY) {
-      return "Half of the round-trip time of a message and its echo, one message in flight.";
+      return "Half of the round-trip time of a message and its echo, with one message in flight.";
     }
     if (measure == Measure.WAKE_UP) {
-      return "The time from a send to the return of the receive that it wakes up, after it was"
+      return "The time from a send to the return of the receive that it wakes up, after the receive was"
           + " blocked for "
           + TimeUnit.NANOSECONDS.toMicros(Measure.BLOCKED_NANOS)
           + " µs.";

@@ -18,7 +18,7 @@ import java.util.function.Function;
  * The measurement of one competitor at one size, as a point of an evaluation.
  *
  * @param provider the provider whose comparison this is part of
- * @param version the version measured, as each query starts a process
+ * @param version the version of the competitor, queried once, as each query starts a process
  * @param floor determines the placement of the processors; empty for messages that do not travel by
  *     cache lines
  */
@@ -58,7 +58,10 @@ record PeerTask(
         : OptionalDouble.of(on(bench, floor.get(), Mode.ONE_SENDER, RunningCompetitor::lineNanos));
   }
 
-  /** Keeps both sides until the end, as starting and warming them up takes a while. */
+  /**
+   * Measures with a competitor that is kept until the experiment ends, as it takes a while to start
+   * and warm up both sides.
+   */
   private <T> T on(
       Workbench bench, Competitor one, Mode mode, Function<RunningCompetitor, T> measuring) {
     String key = provider + " " + one.name() + " " + mode;

@@ -34,8 +34,8 @@ final class Rounds {
   }
 
   /**
-   * Returns the figures, in the order of the competitors; separately for each placement if the
-   * processors were in several, nearest first.
+   * Returns the figures, in the order of the competitors; if the processors were in several
+   * placements, separately for each, that with the shortest latency of the line first.
    */
   List<Figure> figures(String ours, String floor) {
     return places().stream().flatMap(place -> figures(place, ours, floor)).toList();

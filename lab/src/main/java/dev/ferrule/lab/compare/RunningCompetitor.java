@@ -24,8 +24,8 @@ final class RunningCompetitor implements AutoCloseable {
   private static final int LONGEST_WARM_UP = 20; // times the usual duration
 
   /**
-   * How many messages a warm-up has at least. Where processors are emulated, the rate improves for
-   * many seconds and by jumps, as the C2 compiler needs as many calls there as anywhere.
+   * The minimum number of messages of a warm-up. On emulated processors the rate improves in steps
+   * for many seconds, as the C2 compiler needs the usual number of calls, which are slow there.
    */
   private static final int WARM_UP_MESSAGES = 100_000;
 
@@ -93,7 +93,10 @@ final class RunningCompetitor implements AutoCloseable {
             || (lacksMessages(setting.measure()) && now - start < WARM_UP_NANOS)));
   }
 
-  /** A wake-up takes longer than the code that is warmed up by it. */
+  /**
+   * Returns whether the warm-up needs more messages. That of a wake-up does not: the code is a
+   * small part of its time.
+   */
   private boolean lacksMessages(Measure measure) {
     return measure != Measure.WAKE_UP && messages.getOrDefault(measure, 0L) < WARM_UP_MESSAGES;
   }

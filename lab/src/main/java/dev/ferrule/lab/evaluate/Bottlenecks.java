@@ -11,7 +11,7 @@ import java.util.Set;
 /** Formats a point's bottleneck for a table. */
 final class Bottlenecks {
 
-  /** At best one of these is known, but not which. */
+  /** A fit determines at most one of these, and not which of the two. */
   private static final Set<Parameter> CARDS = Set.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC);
 
   private Bottlenecks() {}

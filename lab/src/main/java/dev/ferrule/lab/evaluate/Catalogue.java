@@ -16,12 +16,15 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
- * The experiments on the connections of one provider. Its list of options determines which of them
- * are possible.
+ * The experiments on the connections of one provider. The provider's options determine which of
+ * them are possible.
  */
 public final class Catalogue {
 
-  /** The name in results of messages that found no receive posted (receiver not ready). */
+  /**
+   * The name, in results, of the number of messages that found no receive posted (receiver not
+   * ready).
+   */
   static final String RNR = "rnr";
 
   /** The option that limits a device's retransmissions of such messages. */
@@ -33,16 +36,19 @@ public final class Catalogue {
   /** The experiment on receivers that are too slow. */
   static final String OVERRUN = "overrun";
 
-  /** The option without which messages may find no receive. */
+  /** The option for credits; if it is off, messages may find no receive posted. */
   static final String CREDITS = "credits";
 
   /** A value of options that are on or off. */
   static final String OFF = "off";
 
-  /** The name in results of how many messages a connection sent before one found no receive. */
+  /**
+   * The name, in results, of the number of messages that a connection sent before one found no
+   * receive.
+   */
   static final String SENT = "sent_messages_per_connection";
 
-  /** The experiment that fails if a single point does. */
+  /** The experiment that fails as a whole if any of its points fails. */
   static final String RNR_EXPERIMENT = "rnr";
 
   private static final String SRQ = "srq";
@@ -68,19 +74,26 @@ public final class Catalogue {
   private static final int MOST_UNACKED = 256;
   private static final int BATCH = 8;
 
-  /** Few enough that a receiver which is a little too slow is so within a round. */
+  /**
+   * Few enough that a receiver which is only a little too slow runs out of receives within a round.
+   */
   static final int OVERRUN_RECEIVES = 64;
 
-  /** Three quarters of them are granted: enough for what 12 connections have in flight. */
+  /**
+   * Three quarters of them are granted: enough for all messages that 12 connections have in flight.
+   */
   private static final int SHARED_RECEIVES = 4096;
 
-  /** The place of a receiver that spends no time, on a logarithmic axis, in nanoseconds. */
+  /** The position, on a logarithmic axis, of a receiver that spends no time, in nanoseconds. */
   static final int NO_PAUSE = 10;
 
   /** Connections to one receiver. */
   private static final int MANY = 4;
 
-  /** Servers differ in their limit on messages, and few are kept running. */
+  /**
+   * The limits on messages. They are few, as each needs its own server, and few servers are kept
+   * running.
+   */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
 
   private static final Axis CONNECTIONS =
@@ -154,7 +167,7 @@ public final class Catalogue {
         : Optional.of(scheme() + " has no option '" + option + "': " + what);
   }
 
-  /** A point with default settings, of which each experiment changes those that it varies. */
+  /** A point with default settings. Each experiment changes the settings that it varies. */
   private final class Draft {
     private final String experiment;
     private final Point.Kind kind;
@@ -187,8 +200,8 @@ public final class Catalogue {
     }
 
     /**
-     * Limits the unacknowledged messages, by the transport's option if it has one, else in the
-     * sender.
+     * Limits the unacknowledged messages by the transport's option, if it has one; otherwise the
+     * sender limits them.
      */
     private void limit(int unackedMessages) {
       if (has(UNACKED)) {
@@ -202,8 +215,8 @@ public final class Catalogue {
     }
 
     /**
-     * Sets the connections and threads; and whether the largest point of the curve has a processor
-     * for each of its threads, so that all points wait alike.
+     * Sets the connections, the threads, and whether the threads spin. All points of a curve should
+     * wait in the same way, so they spin only if the largest one has a processor for each thread.
      */
     private Draft concurrency(int connectionCount, int threadCount, boolean spins) {
       connections = connectionCount;
@@ -237,7 +250,10 @@ public final class Catalogue {
       return this;
     }
 
-    /** A shared receive queue has one more thread at the server, which posts the freed buffers. */
+    /**
+     * Returns whether the threads spin. With a shared receive queue, the server has one more
+     * thread, which posts the freed buffers.
+     */
     private boolean spins() {
       int receivers = Point.receivers(server, connections);
       return spinning
@@ -288,7 +304,7 @@ public final class Catalogue {
       return add(name, metric, Series.Model.FITTED, values, drafts);
     }
 
-    /** Adds a curve beside which the model's line is shown. */
+    /** Adds a curve beside which the line of the model is drawn. */
     Curves predicted(String name, Metric metric, IntFunction<Draft> drafts) {
       return add(name, metric, Series.Model.PREDICTED, values, drafts);
     }
@@ -346,11 +362,11 @@ public final class Catalogue {
     return experiment(
         "latency",
         "latency over message size",
-        "Half of the round-trip time of a message and its echo, one message in flight."
+        "Half of the round-trip time of a message and its echo, with one message in flight."
             + (adaptiveWithSrq
-                ? " With the SRQ both sides wait adaptively instead of spinning, as its thread that"
-                    + " posts the freed buffers has no processor of its own: compare it with the"
-                    + " other curve that waits so."
+                ? " With the SRQ both sides wait adaptively instead of spinning, as the SRQ's thread, which"
+                    + " posts the freed buffers, has no processor of its own. Compare its curve with the"
+                    + " other one that waits adaptively."
                 : ""),
         SIZE,
         LATENCY,
@@ -368,9 +384,9 @@ public final class Catalogue {
     return experiment(
         "calls",
         "call times over message size",
-        "Each send, receive and free call of a ping-pong, timed individually, and the clock, whose"
-            + " cost each of these times includes. They are the model's parameters o_snd, o_rcv"
-            + " and g_rcv.",
+        "Each send, receive and free call of a ping-pong, timed individually: the model's"
+            + " parameters o_snd, o_rcv and g_rcv. Each of these times includes the cost of"
+            + " reading the clock, which is shown as well.",
         SIZE,
         Axis.logarithmic("call (time)", Axis.Unit.NANOS),
         curves);
@@ -443,7 +459,10 @@ public final class Catalogue {
                 size -> drafts.apply(size).flow(MOST_UNACKED, BATCH)));
   }
 
-  /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
+  /**
+   * Returns 1, 2, 4 … up to twice the processors and at least 4; if quick, up to the processors and
+   * at least 2.
+   */
   private List<Integer> counts() {
     int most = quick ? Math.max(2, processors.all()) : Math.max(4, 2 * processors.all());
     return IntStream.iterate(1, count -> count <= most, count -> 2 * count).boxed().toList();
@@ -521,11 +540,12 @@ public final class Catalogue {
     return experiment(
         "single-receiver",
         "N:1, one thread receiving from N connections",
-        "Threads that send: up to "
+        "Up to "
             + sending
             + (spins
-                ? ", each with a processor of its own, as those of the server"
-                : ", waiting adaptively, as there are fewer processors than threads")
+                ? " threads send. Each has a processor of its own, as do those of the server"
+                : " threads send. They wait adaptively, as there are fewer processors than threads,"
+                    + " including those of the server")
             + " (the receiver"
             + (serving == 1 ? ")." : ", and one that posts the buffers of a shared queue)."),
         CONNECTIONS,
@@ -556,11 +576,11 @@ public final class Catalogue {
         SRQ,
         "the highest rate of a shared receive queue",
         ("The total rate at 16 bytes, waiting adaptively, in batches of %s with up to %s"
-                + " unacknowledged messages, over the number of connections: a shared receive queue"
-                + " has a cap if its curve ends at a rate that the other exceeds: that of the"
-                + " device, that of the one thread which posts the freed buffers of all"
-                + " connections, or that of their common completion queue, which one thread at a"
-                + " time polls. It has %s buffers: beyond 12 connections credit is a limit, too.")
+                + " unacknowledged messages, over the number of connections. A shared receive queue"
+                + " limits the rate if its curve ends at a rate that the other curve exceeds. The"
+                + " limit is that of the device, of the one thread that posts the freed buffers of all"
+                + " connections, or of their common completion queue, which one thread at a time"
+                + " polls. The queue has %s buffers: beyond 12 connections credit is a limit, too.")
             .formatted(BATCH, MOST_UNACKED, SHARED_RECEIVES),
         CONNECTIONS,
         RATE,
@@ -568,7 +588,10 @@ public final class Catalogue {
         curves);
   }
 
-  /** The same load with an option that takes things one by one, and with its default. */
+  /**
+   * Compares, under the same load, the default of an option with the value that handles messages
+   * one by one.
+   */
   private Experiment oneByOne(
       String id, String title, String text, String option, String oneByOne, String name) {
     int sending = Math.min(MANY, processors.beside(1));
@@ -601,7 +624,7 @@ public final class Catalogue {
                 .formatted(BATCH, MOST_UNACKED, MANY, MANY),
         SIZE,
         RATE,
-        without(option, "nothing to choose"),
+        without(option, "nothing to compare"),
         curves);
   }
 
@@ -609,7 +632,7 @@ public final class Catalogue {
     return oneByOne(
         "polling",
         "rate with completions polled in batches, and one by one",
-        "The receiver takes up to 32 completions from the device together, or one (pollBatch=1).",
+        "The receiver takes up to 32 completions from the device at a time, or one (pollBatch=1).",
         "pollBatch",
         "1",
         "up to 32");
@@ -631,8 +654,8 @@ public final class Catalogue {
         "acknowledging",
         "rate with messages acknowledged in batches, and one by one",
         "The receiver acknowledges freed messages when a quarter of the ring or the window is free,"
-            + " or each by itself (acknowledge=each), while fewer than eight acknowledgments are under"
-            + " way: beyond that one covers several, so that their full cost is higher.",
+            + " or each by itself (acknowledge=each). While eight acknowledgments are in flight, the next"
+            + " one covers several messages, so acknowledging each by itself would cost more than shown.",
         "acknowledge",
         "each",
         "batched");
@@ -673,20 +696,20 @@ public final class Catalogue {
   private Experiment overrun() {
     return overrun(
         OVERRUN,
-        "messages sent until the receiver is not ready, over its time for each",
-        "shown is how many messages each connection had sent until then. With credits it never"
-            + " happens, so all are sent; where fewer are, the receiver is too slow.",
+        "messages sent until the receiver is not ready, over its time per message",
+        "Shown is the number of messages that each connection had sent until then. With credits"
+            + " all messages are sent; without, the receiver is too slow where fewer are sent.",
         Axis.logarithmic("sent, or sent before the error (messages)", Axis.Unit.NUMBER),
         new Metric(SENT, "sent", Metric.Kind.NUMBER));
   }
 
-  /** Shows the points of {@link #overrun()} again, which are measured once. */
+  /** Shows the points of {@link #overrun()} again; they are measured once. */
   private Experiment overrunRate() {
     return overrun(
         "overrun-rate",
-        "the rate of messages sent to a receiver that may be too slow, over its time for each",
-        "with credits the rate is that of the receiver, of all connections together; without, points"
-            + " that ended in the error in every round have no rate.",
+        "the rate of messages sent to a receiver that may be too slow, over its time per message",
+        "With credits the rate is that of the receiver, over all connections together. Without,"
+            + " points that ended in the error in every round have no rate.",
         RATE,
         Metric.MESSAGES);
   }
@@ -710,7 +733,7 @@ public final class Catalogue {
         title,
         ("The receiver spends this time with each message, and has %s receives for each connection."
                 + " With rnrRetry=0 a connection fails at the first message that finds no receive"
-                + " (receiver not ready), and credits=off permits that: %s N:1: one thread receives"
+                + " (receiver not ready), which credits=off permits. %s N:1: one thread receives"
                 + " from N connections.")
             .formatted(OVERRUN_RECEIVES, text),
         Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS).withZeroAt(NO_PAUSE),
@@ -804,7 +827,7 @@ public final class Catalogue {
         LATENCY,
         has(RMA)
             ? Optional.empty()
-            : Optional.of("paths of sm only: " + scheme() + " has no payload lines"),
+            : Optional.of("only sm has these paths: " + scheme() + " has no payload lines"),
         curves);
   }
 
@@ -819,7 +842,7 @@ public final class Catalogue {
             metric.apply(call),
             size -> {
               Draft draft = new Draft("rma", Point.Kind.RMA).size(size);
-              return has(RMA) ? draft.both(RMA, path) : draft; // knem takes both
+              return has(RMA) ? draft.both(RMA, path) : draft; // knem needs it on both sides
             });
       }
     }
@@ -837,14 +860,14 @@ public final class Catalogue {
         accesses(call -> new Metric(call + "_bytes_per_s", "bytes/s", Metric.Kind.BYTE_RATE)));
   }
 
-  /** Shows the points of {@link #rma} again, which are measured once. */
+  /** Shows the points of {@link #rma} again; they are measured once. */
   private Experiment rmaBesideCopies() {
     return experiment(
         "rma-copy",
         "remote memory access beside a bare copy",
-        "The ratio of two medians: the throughput above over that of a bare copy of the same size,"
-            + " interleaved with it. The bare copy is the system call for cma, else a copy within"
-            + " one process, which has both buffers in its own caches.",
+        "The ratio of two medians: the throughput above to that of a bare copy of the same size,"
+            + " measured in turns with it. For cma the bare copy is the system call; otherwise it is a"
+            + " copy within one process, which has both buffers in its own caches.",
         ACCESS_SIZE,
         Axis.logarithmic("bandwidth / bare copy (ratio)", Axis.Unit.NUMBER),
         accesses(call ->

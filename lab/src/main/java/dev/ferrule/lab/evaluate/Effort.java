@@ -8,16 +8,17 @@ import java.util.OptionalLong;
 /**
  * How much to measure.
  *
- * @param messages the number of messages of a point in each round; empty for as many as fit
+ * @param messages the number of messages of a point in each round; empty for as many as its time
+ *     allows
  */
 public record Effort(boolean quick, int rounds, OptionalLong messages) {
 
   private static final long MILLI = 1_000_000;
 
   private static final Plan.Pace QUICK =
-      new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI);
+      new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI, 50 * MILLI, false);
   private static final Plan.Pace THOROUGH =
-      new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
+      new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI, 50 * MILLI, false);
   private static final long COLD_NANOS = 1_500 * MILLI;
   private static final long NEW_NANOS = 600 * MILLI;
   private static final long QUICK_CALLS = 2_000;
@@ -26,19 +27,22 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   private static final long QUICK_OVERRUN = 1_000;
   private static final long OVERRUN = 5_000;
 
-  /** As a receiver is too slow only when its receives are used up. */
+  /** Enough that a receiver which is too slow uses up its receives. */
   private static final long LEAST_OVERRUN = 10L * Catalogue.OVERRUN_RECEIVES;
 
-  /** What a server accepts for the slowest receiver. */
+  /** The most that a server accepts for the slowest receiver. */
   private static final long MOST_OVERRUN = 30_000;
 
-  /** How warm the JIT compilers of both processes are, which takes messages of the same kind. */
+  /**
+   * How far both processes have compiled the loops of a measurement, by earlier messages of its
+   * kind.
+   */
   enum Warmth {
     /** Nothing of this kind has been measured with this server. */
     COLD(COLD_NANOS),
-    /** This kind has been measured, but not this size, which may take another path. */
+    /** This kind has been measured, but not this size, whose code path may differ. */
     NEW_SIZE(NEW_NANOS),
-    /** This kind and size has been measured. */
+    /** This kind and size have been measured. */
     WARM(0);
 
     private final long nanos;
@@ -55,21 +59,23 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
             Math.max(pace.firstWarmUpNanos(), warmth.nanos),
             pace.nextWarmUpNanos(),
             pace.latencyNanos(),
-            pace.bandwidthNanos());
+            pace.bandwidthNanos(),
+            pace.accessNanos(),
+            pace.chosen());
     return new Plan(List.of(size), messages, warmUp(), 1, longer);
   }
 
   /**
-   * Returns the number of warm-up messages; by time, unless that exceeds the messages to be
-   * measured by far.
+   * Returns the number of warm-up messages: that of the messages to be measured, if these are few;
+   * empty to warm up for a time.
    */
   private OptionalLong warmUp() {
     return messages.isPresent() && messages.getAsLong() < FEW ? messages : OptionalLong.empty();
   }
 
   /**
-   * Returns how many messages a slow receiver gets on each connection, several times as many as it
-   * has receives.
+   * Returns the number of messages to a slow receiver on each connection, several times the number
+   * of its receives.
    */
   long overrunMessages() {
     return Math.clamp(

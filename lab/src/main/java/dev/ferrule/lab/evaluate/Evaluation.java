@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 /**
  * Runs experiments one after the other, and writes the report before and after each, and when a
  * signal ends the process. Within an experiment each round measures all points once, so that
- * disturbances affect all of them alike. Each round of each point is appended to the journal at
- * once, from which an interrupted evaluation continues.
+ * disturbances affect all of them alike. Each round of each point is appended to the journal
+ * immediately; an interrupted evaluation continues from it.
  */
 public final class Evaluation {
 
@@ -41,8 +41,9 @@ public final class Evaluation {
   private boolean started; // whether the journal has a point of this run
 
   /**
-   * Creates an evaluation of all experiments of the report, which shows the version measured. The
-   * messages of {@code acknowledged} providers are complete only when acknowledged.
+   * Creates an evaluation. {@code all} are the experiments of the report, which also shows the
+   * measured version. The messages of {@code acknowledged} providers are complete only when
+   * acknowledged.
    */
   public Evaluation(
       Path folder,
@@ -59,7 +60,7 @@ public final class Evaluation {
     this.machine = Machine.look(version);
   }
 
-  /** Returns what must be equal in all runs whose points go into one report. */
+  /** Returns the settings that must be equal in all runs whose points go into one report. */
   private JsonObject settings(Servers servers) {
     JsonObject settings = new JsonObject();
     JsonArray names = new JsonArray();
@@ -81,9 +82,9 @@ public final class Evaluation {
   }
 
   /**
-   * Measures what the journal does not contain yet of the chosen experiments; the others are only
-   * shown. {@code problems} receives one line for each failure of a point, after which the others
-   * are still measured; and without a terminal, one for each completed measurement.
+   * Measures the rounds of the chosen experiments that the journal does not contain yet; other
+   * experiments are only shown. {@code problems} receives one line for each failed point, which
+   * does not end the evaluation, and, without a terminal, one for each completed measurement.
    */
   public Outcome run(Set<String> chosen, Servers servers, Consumer<String> problems) {
     this.begun = machines(servers);
@@ -95,7 +96,7 @@ public final class Evaluation {
               .filter(experiment -> chosen.contains(experiment.id()))
               .filter(experiment -> experiment.obstacle().isEmpty())
               .toList();
-      // the report keeps what it has while more is measured
+      // while more is measured, the report keeps the models that it has
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       CountDownLatch written = new CountDownLatch(1);
       try (Guarded<AutoCloseable> _ = Guarded.of(awaitedByOtherThreads(written))) {
@@ -113,7 +114,10 @@ public final class Evaluation {
     }
   }
 
-  /** A signal has a thread of its own close this; this thread itself may do so, too. */
+  /**
+   * Returns a resource whose close waits for the latch, as after a signal, when another thread
+   * closes it. This thread does not wait for itself.
+   */
   private static AutoCloseable awaitedByOtherThreads(CountDownLatch latch) {
     Thread own = Thread.currentThread();
     return () -> {
@@ -211,7 +215,7 @@ public final class Evaluation {
         + records.failure(task).orElse("it succeeded later, but must not fail at all");
   }
 
-  /** Returns the tasks of experiments; two of them may show equal ones. */
+  /** Returns the tasks of experiments; two experiments may show the same task. */
   private static Set<Task> tasks(List<Experiment> experiments) {
     Set<Task> tasks = new HashSet<>();
     experiments.forEach(experiment -> tasks.addAll(experiment.tasks()));
@@ -279,7 +283,7 @@ public final class Evaluation {
       if (Guarded.exiting()) {
         throw new ToolException(ExitCode.FAILED, "interrupted", e);
       }
-      if (servers.lost().isPresent()) { // which is no failure of the point
+      if (servers.lost().isPresent()) { // not a failure of the point
         throw new ToolException(ExitCode.CONNECTION_LOST, servers.lost().get(), e);
       }
       String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());

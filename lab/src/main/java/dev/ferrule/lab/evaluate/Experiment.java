@@ -13,16 +13,16 @@ import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
- * An experiment: its points, and the presentation of the answer as a plot of several curves, and a
- * table of the same.
+ * An experiment: its points, and the presentation of the results as a plot of several curves and a
+ * table.
  *
  * @param id the id for {@code --only}, a short word that is the same for all providers
  * @param provider the scheme of the provider measured
  * @param title the title in the report and for {@code --list}
  * @param text what is measured, and how
  * @param obstacle why it cannot be measured on this machine; empty if it can
- * @param missingPeers if the curves are of competitors, one of which has the provider's name: which
- *     others could not be measured, and why
+ * @param missingPeers if the experiment compares competitors, the curve with the provider's name
+ *     with the others: those that could not be measured, and why
  */
 public record Experiment(
     String id,
@@ -84,8 +84,8 @@ public record Experiment(
   }
 
   /**
-   * Returns the report's section about the measurements so far, which may be incomplete, and the
-   * models fitted to them, by provider.
+   * Returns the report's section about the measurements so far, which may be incomplete. {@code
+   * models} are those fitted to them, by provider.
    */
   Section section(Records records, Map<String, FitResult> models) {
     return new ExperimentSection(this, records, Optional.ofNullable(models.get(provider)))

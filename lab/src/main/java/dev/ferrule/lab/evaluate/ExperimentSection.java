@@ -101,7 +101,7 @@ final class ExperimentSection {
     Placement place = records.placement(measured.get(0));
     long elsewhere = measured.stream().filter(task -> !records.isAt(place, task)).count();
     String without =
-        " %s of %s points have none; they are in the table, not in the plot."
+        " %s of %s points have no such round; they are in the table, not in the plot."
             .formatted(elsewhere, measured.size());
     return place.note().map(note -> elsewhere == 0 ? note : note + without);
   }
@@ -115,7 +115,10 @@ final class ExperimentSection {
     };
   }
 
-  /** Says from which time of the receiver on it was not ready, once all points are measured. */
+  /**
+   * Returns the least time per message with which the receiver was not ready, once all points are
+   * measured.
+   */
   private Optional<String> firstErrors() {
     if (!tasks.stream().allMatch(task -> records.has(task, 1))) {
       return Optional.empty();
@@ -137,7 +140,7 @@ final class ExperimentSection {
         .orElse("never");
   }
 
-  /** Rounds that ended in the error have no rate. */
+  /** Returns whether any round ended in the error; such rounds have no rate. */
   private boolean hasOverrun(Task task) {
     return records.values(task, Metric.MESSAGES.name()).size()
         < records.values(task, Catalogue.SENT).size();
@@ -155,7 +158,7 @@ final class ExperimentSection {
           "FAILED: points failed %s times; messages without a receive: %s"
               .formatted(failures, Numbers.plain(lost)));
     }
-    String points = measured + " of " + tasks.size() + " points were measured at the first try";
+    String points = measured + " of " + tasks.size() + " points were measured at the first attempt";
     return Optional.of(
         hasCounts()
             ? "Passed: " + points + ", and every message found a receive posted."
@@ -174,7 +177,8 @@ final class ExperimentSection {
 
   private List<Plot.Curve> curves() {
     List<Plot.Curve> curves = new ArrayList<>();
-    Map<List<Plot.Dot>, Integer> models = new LinkedHashMap<>(); // indices, as some lines coincide
+    Map<List<Plot.Dot>, Integer> models =
+        new LinkedHashMap<>(); // by dots: the index of their curve
     for (Series series : experiment.series()) {
       List<Plot.Dot> measured = series.samples().stream().flatMap(at -> dot(series, at)).toList();
       List<Plot.Dot> predicted =
@@ -339,7 +343,7 @@ final class ExperimentSection {
     boolean less = ours.stream().anyMatch(one -> one.metric().kind() == Metric.Kind.NANOS);
     Table table =
         new Table(
-            "The median of %s over each other's median (%s 1: %s is faster)"
+            "The ratio of the median of %s to that of each competitor (%s 1: %s is faster)"
                 .formatted(provider, less ? "below" : "above", provider),
             header);
     for (Series series : ours) {

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
-/** The headline figures of a report, and how far to trust them. */
+/** The headline figures of a report, and how far they can be trusted. */
 final class Headlines {
 
   private static final String LATENCY = "latency";
@@ -36,7 +36,7 @@ final class Headlines {
   }
 
   /**
-   * Returns a headline for each provider with a figure of its messages; {@code left} measurements
+   * Returns a headline for each provider whose messages were measured; {@code left} measurements
    * are still to be made.
    */
   static List<Headline> of(
@@ -152,7 +152,9 @@ final class Headlines {
     List<Task> tasks =
         experiments.stream().flatMap(experiment -> experiment.tasks().stream()).toList();
     if (records.placement(tasks).note().isPresent()) {
-      lower(Headline.Trust.FAIR, "The host migrated the processors meanwhile; see the notes.");
+      lower(
+          Headline.Trust.FAIR,
+          "The host migrated the processors during the measurements; see the notes.");
     }
     long failed = failed();
     if (failed > 0) {
@@ -165,8 +167,8 @@ final class Headlines {
   }
 
   /**
-   * Returns the number of failed points. A curve without any point is of a feature that the machine
-   * lacks, such as KNEM.
+   * Returns the number of failed points, except those of curves without any measured point: the
+   * machine lacks their feature, such as KNEM.
    */
   private long failed() {
     return experiments.stream()
@@ -209,7 +211,7 @@ final class Headlines {
     }
   }
 
-  /** A quiet machine's load is at most half of one processor. */
+  /** Lowers the trust if the load average exceeds that of a quiet machine, half a processor. */
   private void load(String name, JsonObject machine) {
     double load = Machine.loadOf(machine).orElse(0);
     if (load > QUIET_LOAD) {

@@ -59,7 +59,7 @@ final class Journal implements AutoCloseable {
       channel =
           FileChannel.open(
               file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-      if (!isOurs(channel)) {
+      if (!lock(channel)) {
         throw new ToolException(
             ExitCode.FAILED, file + ": in use by another 'ferrule evaluate'; wait until it ends");
       }
@@ -76,7 +76,7 @@ final class Journal implements AutoCloseable {
     }
   }
 
-  private static boolean isOurs(FileChannel channel) throws IOException {
+  private static boolean lock(FileChannel channel) throws IOException {
     try {
       return channel.tryLock() != null; // released with the channel
     } catch (OverlappingFileLockException e) {
@@ -104,7 +104,7 @@ final class Journal implements AutoCloseable {
     if (!lines.isEmpty()) {
       compare(parse(lines.get(0), 1).get(SETTINGS), settings);
     } else if (bytes.length > 0 && bytes[0] != '{') {
-      throw strange(1);
+      throw invalid(1);
     }
     for (int i = 1; i < lines.size(); i++) {
       take(parse(lines.get(i), i + 1), i + 1);
@@ -127,10 +127,10 @@ final class Journal implements AutoCloseable {
     } catch (JsonParseException e) {
       // handled like a line of another kind
     }
-    throw strange(number);
+    throw invalid(number);
   }
 
-  private ToolException strange(int number) {
+  private ToolException invalid(int number) {
     return new ToolException(
         ExitCode.FAILED,
         "%s: line %s is not from an evaluation; remove that line, or choose another folder"
@@ -139,7 +139,7 @@ final class Journal implements AutoCloseable {
 
   private void compare(@Nullable JsonElement before, JsonObject now) {
     if (!(before instanceof JsonObject then)) {
-      throw strange(1);
+      throw invalid(1);
     }
     TreeSet<String> names = new TreeSet<>(then.keySet());
     names.addAll(now.keySet());
@@ -167,7 +167,7 @@ final class Journal implements AutoCloseable {
       return;
     }
     if (!(line.get(TASK) instanceof JsonObject task)) {
-      throw strange(number);
+      throw invalid(number);
     }
     if (line.get(RESULT) instanceof JsonObject result
         && line.get(ROUND) instanceof JsonPrimitive round
@@ -178,7 +178,7 @@ final class Journal implements AutoCloseable {
     } else if (line.get(FAILED) instanceof JsonPrimitive reason) {
       records.fail(task, reason.getAsString());
     } else {
-      throw strange(number);
+      throw invalid(number);
     }
   }
 

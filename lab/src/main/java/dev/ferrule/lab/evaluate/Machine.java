@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The machine on which figures were measured, as far as the system reveals it; figures mean nothing
- * without that. Unknown facts are omitted.
+ * The facts about the machine on which figures were measured, without which figures have no
+ * meaning. Facts that the system does not reveal are omitted.
  */
 public final class Machine {
 
@@ -51,7 +51,7 @@ public final class Machine {
   /** The version of Ferrule measured. */
   static final String FERRULE = "ferrule";
 
-  /** The load average at the begin of the measurement. */
+  /** The load average at the beginning of the measurement. */
   static final String LOAD = "load when it began";
 
   /** The time when the measurement began. */
@@ -155,7 +155,7 @@ public final class Machine {
     return text(LOADS).flatMap(Machine::load).stream().mapToDouble(load -> load).findFirst();
   }
 
-  /** Returns the first number of the same. */
+  /** Returns the first number of {@code /proc/loadavg}. */
   static Optional<Double> load(String text) {
     Matcher load = FIRST_LOAD.matcher(text);
     return load.lookingAt() ? Optional.of(Double.valueOf(load.group())) : Optional.empty();
@@ -241,7 +241,7 @@ public final class Machine {
         : Optional.empty();
   }
 
-  /** Returns the JVM flags, without the commit's, which is shown separately. */
+  /** Returns the JVM flags, except the one that states the commit, which is shown separately. */
   private static String flags() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(flag -> !flag.startsWith("-D" + Commit.PROPERTY))

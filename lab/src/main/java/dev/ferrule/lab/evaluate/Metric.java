@@ -11,8 +11,8 @@ import java.util.Optional;
  *
  * @param name its name in results
  * @param label its name in the report, with the unit
- * @param divisor the name in results of the value that this is divided by; empty for a value as
- *     measured. The quotient is that of the two medians, as a reader would compute it from the
+ * @param divisor the name, in results, of the value by which this one is divided; empty for a value
+ *     as measured. The quotient is that of the two medians, as a reader would compute it from the
  *     tables.
  */
 public record Metric(String name, String label, Kind kind, Optional<String> divisor) {
@@ -32,7 +32,7 @@ public record Metric(String name, String label, Kind kind, Optional<String> divi
   /** The median of half the round trip. */
   public static final Metric P50 = new Metric("p50_ns", "one-way latency, p50", Kind.NANOS);
 
-  /** Its 99th percentile. */
+  /** The 99th percentile of half the round trip. */
   public static final Metric P99 = new Metric("p99_ns", "one-way latency, p99", Kind.NANOS);
 
   /** Messages per second. */

@@ -15,16 +15,18 @@ import java.util.stream.Stream;
  */
 public final class Placement {
 
-  /** The figure of a bare line right before a measurement, in nanoseconds. */
+  /**
+   * The name, in results, of the latency of a bare cache line right before a measurement, in ns.
+   */
   public static final String BEFORE = "line_before_ns";
 
-  /** The figure of the line right after it. */
+  /** The name, in results, of that latency right after the measurement. */
   public static final String AFTER = "line_after_ns";
 
   private final List<LineSpan> all;
   private final Optional<LineSpan> usual;
 
-  /** Determines the placement of most rounds; those without a line do not count. */
+  /** Determines the placement of most rounds; those without a measured line do not count. */
   Placement(Collection<JsonObject> results) {
     all = spans(results);
     usual = LineSpan.usual(all);
@@ -70,7 +72,8 @@ public final class Placement {
 
   /**
    * Returns those rounds of a point that count: those of the usual placement; if there are none,
-   * those of this point's most frequent placement; if it was migrated in all of them, all.
+   * those of this point's most frequent placement; if the processors were migrated in all of them,
+   * all.
    */
   List<JsonObject> counting(Collection<JsonObject> results) {
     List<JsonObject> here = results.stream().filter(this::isUsual).toList();
@@ -93,8 +96,8 @@ public final class Placement {
     double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
     double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
     String moved =
-        "The processors were migrated meanwhile: a bare cache line took %s between them"
-            .formatted(range(least, most));
+        "The processors were migrated during the measurements: between them a bare cache line took "
+            + range(least, most);
     return Optional.of(
         usual.isEmpty()
             ? moved + ", and changed within every round: these figures are not reliable."

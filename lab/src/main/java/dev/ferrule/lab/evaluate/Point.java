@@ -18,7 +18,7 @@ import java.util.TreeMap;
  * @param connections the number of connections measured at once
  * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
  *     the available buffers
- * @param pauseNanos how long the receiver spends with each message, in nanoseconds
+ * @param pauseNanos the time that the receiver spends with each message, in nanoseconds
  * @param waiting the wait strategy of both sides, as in a URI's query
  */
 record Point(
@@ -47,7 +47,7 @@ record Point(
     CALLS,
     /** Reads and writes of the server's memory. */
     RMA,
-    /** How many messages are sent before one finds no receive. */
+    /** The number of messages that are sent before one finds no receive. */
     OVERRUN
   }
 

@@ -37,8 +37,8 @@ final class ProviderModel {
   private static final String CLOCK = "clock_mid_ns";
   private static final String TICK = "clock_step_ns";
   private static final String CALLS_ELSEWHERE =
-      "The calls were timed in another placement, so that they are not used: o_snd, o_rcv and g_rcv"
-          + " are fitted, too.";
+      "The calls were timed in another placement and are not used: o_snd, o_rcv and g_rcv are"
+          + " fitted, too.";
 
   private final String provider;
   private final List<Experiment> experiments;
@@ -49,8 +49,8 @@ final class ProviderModel {
   private final List<String> placementNotes = new ArrayList<>();
 
   /**
-   * Fits to the rounds of one placement, if it has most of the points: mixed placements fit no
-   * model.
+   * Fits the model to the rounds of one placement, if they cover two thirds of the points: no model
+   * fits rounds of different placements. Otherwise fits it to all rounds.
    */
   private ProviderModel(
       String provider, List<Experiment> experiments, Records records, boolean acknowledged) {
@@ -149,7 +149,9 @@ final class ProviderModel {
     return Optional.of(new LackOfFit.Point(experiment, observation, rounds));
   }
 
-  /** Returns those of the shortest messages: the calls for longer ones include copying. */
+  /**
+   * Returns the timed calls of the shortest messages: the calls for longer ones include copying.
+   */
   private List<TimedCall> calls(Placement place) {
     List<TimedCall> calls = new ArrayList<>();
     experiments.stream()
@@ -193,8 +195,8 @@ final class ProviderModel {
   }
 
   /**
-   * Returns a section of the report. Once all is measured ({@code complete}) the model is compared
-   * with another, which takes seconds.
+   * Returns a section of the report. If all is measured ({@code complete}), the model is also
+   * compared with one with a second slope, which takes seconds.
    */
   Section section(boolean complete) {
     FitResult fit = fit();
@@ -223,23 +225,23 @@ final class ProviderModel {
         LackOfFit.of(points, fit)
             .map(LackOfFit::text)
             .orElse(
-                "Whether the noise explains the deviations of the model was not tested: that takes"
-                    + " two rounds, and more points than fitted parameters."));
+                "It was not tested whether the noise explains the deviations of the model: the test"
+                    + " needs two rounds, and more points than fitted parameters."));
     if (complete && acknowledged) { // cards send packets
       notes.add(
           SecondSlope.of(observations(points), fit)
               .map(SecondSlope::text)
               .orElse(
-                  "a second G for the bytes beyond the MTU was not looked for: that takes three"
-                      + " sizes on either side of one, as without --quick"));
+                  "a second G for the bytes beyond the MTU was not tested: the test needs three"
+                      + " sizes on either side of an MTU, as measured without --quick"));
     }
     List<String> missing = missing();
     if (!missing.isEmpty()) {
       notes.add(
           "The model lacks "
               + String.join(", ", missing)
-              + ", which was excluded by --only, or could not be measured: its parameters are"
-              + " less certain than possible.");
+              + ", excluded by --only or not measurable: its parameters are less certain than they"
+              + " could be.");
     }
     for (Estimate estimate : fit.estimates().values()) {
       if (estimate.source() == Estimate.Source.AT_MOST

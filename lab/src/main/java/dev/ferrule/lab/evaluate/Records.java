@@ -47,8 +47,8 @@ public final class Records {
   public Records() {}
 
   /**
-   * Returns the entry of a task, keyed by its text: in Gson, a parsed number does not equal the
-   * number written.
+   * Returns the entry of a task, keyed by the text of its description: in Gson, a parsed number
+   * does not equal the number written.
    */
   private Entry entry(JsonObject description) {
     return entries.computeIfAbsent(description.toString(), text -> new Entry(description));
@@ -91,7 +91,7 @@ public final class Records {
     return description.get(PROVIDER) + " " + description.get(EXPERIMENT);
   }
 
-  /** Returns their placement in the rounds of some tasks. */
+  /** Returns the placement of the processors in the rounds of some tasks. */
   Placement placement(Collection<Task> tasks) {
     return new Placement(tasks.stream().flatMap(task -> results(task).stream()).toList());
   }
@@ -107,7 +107,8 @@ public final class Records {
   }
 
   /**
-   * Returns a cache line's latency between the processors meanwhile; empty if it was not measured.
+   * Returns a cache line's latency between the processors during a task's rounds; empty if it was
+   * not measured.
    */
   Optional<Double> lineNanos(Task task) {
     return Placement.lineNanos(counting(task));
@@ -153,7 +154,7 @@ public final class Records {
     return values(counting(task), metric);
   }
 
-  /** Returns the values of the rounds in a placement; none if there are none. */
+  /** Returns the values of a metric in the rounds of a placement. */
   List<Double> values(Task task, String metric, Placement place) {
     return values(results(task).stream().filter(place::isUsual).toList(), metric);
   }
@@ -166,7 +167,10 @@ public final class Records {
         .toList();
   }
 
-  /** Returns the values of a metric, which may be a quotient: of each round's values. */
+  /**
+   * Returns the values of a metric in the rounds that count and have it; a quotient is calculated
+   * for each round.
+   */
   List<Double> values(Task task, Metric metric) {
     if (metric.divisor().isEmpty()) {
       return values(task, metric.name());
@@ -205,7 +209,9 @@ public final class Records {
     return Medians.of(values(task, metric));
   }
 
-  /** Returns the maximum over the minimum of the rounds; empty for fewer than two. */
+  /**
+   * Returns the ratio of the maximum of the rounds to the minimum; empty for fewer than two rounds.
+   */
   public OptionalDouble spread(Task task, Metric metric) {
     DoubleSummaryStatistics values =
         values(task, metric).stream().collect(Collectors.summarizingDouble(value -> value));

@@ -50,7 +50,7 @@ final class ReportFolder {
     return folder.resolve(REPORT);
   }
 
-  /** Creates the folder, so that a wrong name shows before anything is measured. */
+  /** Creates the folder, so that an invalid name is reported before anything is measured. */
   void prepare() {
     if (Files.exists(folder) && !Files.isDirectory(folder)) {
       throw new ToolException(
@@ -185,7 +185,7 @@ final class ReportFolder {
       table.row(
           List.of(PARAMETERS, "the models' parameters, for 'ferrule model --params params.json'"));
     }
-    table.row(List.of("journal.jsonl", "the raw measurements; needed to continue"));
+    table.row(List.of("journal.jsonl", "the raw measurements; needed to continue the evaluation"));
     return new Section(
         "files",
         "Files in this folder",

@@ -19,7 +19,7 @@ public record Series(
     NONE,
     /** The model's line is shown beside it. */
     PREDICTED,
-    /** The model's line is shown beside it, and the model is fitted to its points. */
+    /** The model is fitted to its points, and the model's line is shown beside it. */
     FITTED
   }
 
@@ -31,7 +31,7 @@ public record Series(
     return new Series(name, colour, Plot.Style.MEASURED, metric, Model.NONE, samples);
   }
 
-  /** Returns whether its spread is shown and counts. */
+  /** Returns whether the spread of its rounds is assessed. */
   boolean isMeasured() {
     return style == Plot.Style.MEASURED;
   }

@@ -31,8 +31,8 @@ public interface Servers {
   }
 
   /**
-   * Returns servers on this host. Transports that have hosts listen on the given one; if it is
-   * empty, one is chosen.
+   * Returns servers on this host. A transport with host addresses listens on {@code host}; if it is
+   * empty, an address is chosen.
    */
   static Servers onThisHost(Optional<String> host) {
     return (provider, settings, problems) ->

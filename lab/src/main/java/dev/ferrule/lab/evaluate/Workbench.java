@@ -113,8 +113,11 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /** Returns whether a cache line's latency between the processors matters, and can be measured. */
-  private static boolean depends(Point point) {
+  /**
+   * Returns whether a point depends on a cache line's latency between the processors, and that can
+   * be measured.
+   */
+  private static boolean dependsOnLine(Point point) {
     return !Catalogue.has(ConfiguredAddress.requiredProvider(point.provider()), Catalogue.UNACKED)
         && point.connections() == 1
         && !point.server().containsKey(SINGLE_RECEIVER)
@@ -133,11 +136,11 @@ public final class Workbench implements AutoCloseable {
 
   /**
    * Returns a resource of other tasks, created on first use; the same for each call with that key,
-   * until it is {@linkplain #dismiss dismissed}. No thread of Ferrule spins meanwhile.
+   * until it is {@linkplain #dismiss dismissed}. First stops all threads of Ferrule that spin.
    */
   public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
     disconnect();
-    stopThoseThatSpin(null);
+    stopSpinningServers(null);
     return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
   }
 
@@ -158,7 +161,7 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /** Returns what receives one line for each problem that is not a failure. */
+  /** Returns the receiver of one line for each problem that is not a failure. */
   public Consumer<String> problems() {
     return problems;
   }
@@ -196,7 +199,10 @@ public final class Workbench implements AutoCloseable {
     return Catalogue.OFF.equals(server.get(Catalogue.CREDITS));
   }
 
-  /** Measures again if the processors were migrated meanwhile, a limited number of times. */
+  /**
+   * Measures a point; repeats it, a limited number of times, if the processors were migrated during
+   * the measurement.
+   */
   private JsonObject runInOnePlace(Point point) {
     JsonObject result = run(point, connect(point));
     if (point.kind() == Point.Kind.OVERRUN) {
@@ -206,7 +212,7 @@ public final class Workbench implements AutoCloseable {
     for (int moves = 0; moves < MOST_MOVES && Placement.moved(result); moves++) {
       try {
         result = run(point, connect(point));
-      } catch (RuntimeException e) { // the first result may do
+      } catch (RuntimeException e) { // the first result is used
         problems.accept(point.experiment() + ", retry: " + e.getMessage());
         abandon(Place.of(point));
         return result;
@@ -251,7 +257,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   private void shareLine(Point point, BenchClient client) {
-    if (!depends(point)) {
+    if (!dependsOnLine(point)) {
       return;
     }
     line = watchdog.watch(List.of(client), client::shareFloor).orElse(null);
@@ -285,7 +291,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Returns the options for an emulated host, which may not answer for a second if the machine is
+   * Returns the options for an emulated host, which may take a second to answer if the machine is
    * busy.
    */
   private static Map<String, String> patience(String provider) {
@@ -297,7 +303,7 @@ public final class Workbench implements AutoCloseable {
 
   private RunningServer server(Place place) {
     RunningServer running = servers.get(place);
-    stopThoseThatSpin(place);
+    stopSpinningServers(place);
     if (running != null) {
       return running;
     }
@@ -315,7 +321,7 @@ public final class Workbench implements AutoCloseable {
               if (place.equals(measured)) {
                 lastLine = ChildProcess.withoutPrefix(line);
               }
-              if (!mayOverrun(place.options())) { // then a broken connection is a result
+              if (!mayOverrun(place.options())) { // with overruns, a broken connection is a result
                 problems.accept("server: " + line);
               }
             });
@@ -324,9 +330,9 @@ public final class Workbench implements AutoCloseable {
   }
 
   /** Closes servers whose single receiver spins even without a client. */
-  private void stopThoseThatSpin(@Nullable Place butFor) {
+  private void stopSpinningServers(@Nullable Place except) {
     servers.keySet().stream()
-        .filter(other -> other.options().containsKey(SINGLE_RECEIVER) && !other.equals(butFor))
+        .filter(other -> other.options().containsKey(SINGLE_RECEIVER) && !other.equals(except))
         .toList()
         .forEach(this::stop);
   }
@@ -430,7 +436,7 @@ public final class Workbench implements AutoCloseable {
                   false,
                   NO_COPY)
               .run();
-      case OVERRUN -> throw new IllegalStateException("has no results of this kind");
+      case OVERRUN -> throw new IllegalStateException("an overrun has no results of this kind");
     };
   }
 
@@ -454,7 +460,7 @@ public final class Workbench implements AutoCloseable {
           add(figures, call + "bare_copy_bytes_per_s", rma.floorBytesPerSecond());
           figures.addProperty("path", rma.path());
         }
-        case OVERRUN -> throw new IllegalStateException("has no results of this kind");
+        case OVERRUN -> throw new IllegalStateException("an overrun has no results of this kind");
       }
     }
     return figures;

@@ -4,8 +4,8 @@
  * {@code ferrule evaluate}: the experiments, the order in which their points are measured, the
  * journal of the measurements, and the report.
  *
- * <p>Other packages add experiments by implementing {@link Experiment}, whose {@link Task}s may
- * measure anything.
+ * <p>Other packages add an {@link Experiment} by implementing {@link Task}, which may measure
+ * anything.
  */
 @NullMarked
 package dev.ferrule.lab.evaluate;

@@ -25,14 +25,14 @@ public record Concurrency(
   }
 
   /**
-   * {@return whether there is one connection with a processor for each side, which is all that a
-   * model is fitted to}
+   * {@return whether there is one connection and each side has a processor of its own; models are
+   * fitted to such measurements only}
    */
   public boolean isUndisturbed() {
     return connections == 1 && processors.suffice(1, 1);
   }
 
-  /** Returns how many threads of a side are busy. */
+  /** Returns the number of busy threads among {@code threads} of one side. */
   int busy(int threads) {
     return Math.min(threads, connections);
   }

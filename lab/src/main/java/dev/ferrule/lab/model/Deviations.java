@@ -14,20 +14,24 @@ import org.hipparchus.linear.RealMatrix;
 /**
  * The deviations of a fit's predictions, compared with those that the noise would leave.
  *
- * <p>A fit takes up a part of the noise, and spreads the noise of one experiment over the
+ * <p>A fit absorbs a part of the noise, and spreads the noise of one experiment over the
  * predictions for the others. To first order it is a projection: with the Jacobian's column space
- * {@code U}, {@code R = 1 - U Uᵀ} of the noise is left, with the covariance {@code R N Rᵀ} where
- * {@code N} is the variances of the points. The sum of squares in one experiment over its expected
- * value has about an F distribution, with the degrees of freedom of Welch and Satterthwaite.
+ * {@code U}, the part {@code R = 1 - U Uᵀ} of the noise remains. Its covariance is {@code R N Rᵀ},
+ * where {@code N} is the diagonal matrix of the points' variances. The ratio of the sum of squares
+ * in one experiment to its expected value has approximately an F distribution, with the degrees of
+ * freedom of Welch and Satterthwaite.
  */
 final class Deviations {
 
   private static final double CONFIDENCE = 0.95;
 
-  /** The variance of the median of many normal values over that of their mean. */
+  /**
+   * The ratio of the variance of the median of many normally distributed values to that of their
+   * mean.
+   */
   private static final double MEDIAN = Math.PI / 2;
 
-  /** Fewer degrees of freedom are none. */
+  /** An experiment with fewer degrees of freedom is not compared. */
   private static final double LEAST_FREEDOM = 0.5;
 
   private final List<LackOfFit.Point> points;
@@ -39,7 +43,7 @@ final class Deviations {
   /**
    * The noise of a single round.
    *
-   * @param freedom the degrees of freedom of that
+   * @param freedom the degrees of freedom of the variance
    */
   private record Noise(double variance, int freedom) {}
 
@@ -60,7 +64,9 @@ final class Deviations {
     left = left(Identifiability.directions(problem, best));
   }
 
-  /** Returns what a fit leaves of each point's deviation. */
+  /**
+   * Returns the matrix {@code R} that maps the noise to the deviations that remain after the fit.
+   */
   private RealMatrix left(List<RealMatrix> directions) {
     RealMatrix rest = MatrixUtils.createRealIdentityMatrix(points.size());
     for (RealMatrix direction : directions) {
@@ -69,7 +75,7 @@ final class Deviations {
     return rest;
   }
 
-  /** Returns the comparison of each experiment whose deviations the fit does not take up. */
+  /** Returns the comparison of each experiment whose deviations the fit does not absorb. */
   List<LackOfFit.Part> parts() {
     List<LackOfFit.Part> parts = new ArrayList<>();
     rows.forEach((experiment, indices) -> {
@@ -113,7 +119,7 @@ final class Deviations {
     return Math.exp(Math.sqrt(squares / count));
   }
 
-  /** Returns the covariance of two deviations that the noise leaves. */
+  /** Returns the covariance, due to the noise, of the deviations of two points after the fit. */
   private double covariance(int i, int j) {
     double sum = 0;
     for (int k = 0; k < points.size(); k++) {
@@ -122,7 +128,7 @@ final class Deviations {
     return sum;
   }
 
-  /** Returns the variance of the median of a point's rounds, at most. */
+  /** Returns an upper bound of the variance of the median of a point's rounds. */
   private double variance(int index) {
     LackOfFit.Point point = points.get(index);
     int rounds = point.rounds().size();
@@ -138,7 +144,7 @@ final class Deviations {
     return new Noise(freedom == 0 ? least : Math.max(least, squares / freedom), freedom);
   }
 
-  /** Returns the sum of the squares of the deviations from the mean. */
+  /** Returns the sum of the squared deviations of the logarithms from their mean. */
   private static double squares(List<Double> values) {
     double mean = values.stream().mapToDouble(Math::log).average().orElseThrow();
     return values.stream().mapToDouble(value -> Math.pow(Math.log(value) - mean, 2)).sum();

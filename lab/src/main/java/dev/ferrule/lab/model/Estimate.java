@@ -6,10 +6,10 @@ import java.util.OptionalDouble;
 /**
  * An estimate of a parameter.
  *
- * @param value its value, in its unit; where only bounds are known, one within them
+ * @param value its value, in its unit; where only bounds are known, a value within them
  * @param standardError the standard error of the value; empty if unknown
  * @param low the lower end of the 95 % interval; empty if unknown
- * @param high the upper end; likewise
+ * @param high the upper end; empty if unknown
  * @param note a remark, or empty
  */
 public record Estimate(
@@ -26,16 +26,18 @@ public record Estimate(
     MEASURED,
     /** It explains the measurements best. */
     FITTED,
-    /** Only its combination with others is determined; its share of that was chosen. */
+    /**
+     * Only its combination with other parameters is determined; its share is a choice of the fit.
+     */
     TOGETHER,
     /** The measurements do not depend on it by more than their noise. */
     UNDETERMINED,
     /**
-     * Any value up to {@link Estimate#high} explains the measurements: none depends on it, or by no
-     * more than their noise.
+     * Any value up to {@link Estimate#high} explains the measurements: they depend on it not at
+     * all, or by no more than their noise.
      */
     AT_MOST,
-    /** Any value from {@link Estimate#low} on explains the measurements, likewise. */
+    /** Any value from {@link Estimate#low} upwards explains them, for the same reason. */
     AT_LEAST,
     /** Entered by the user. */
     GIVEN

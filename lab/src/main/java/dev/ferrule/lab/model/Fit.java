@@ -17,12 +17,12 @@ import java.util.function.Predicate;
  *
  * <p>The residuals are the logarithms of predicted over measured, so that 10 % count the same for
  * 100 ns as for 1 ms. The search varies the parameters' logarithms, so that none becomes negative.
- * Only the slowest stage sets the pace, and any other stage leaves no trace in the measurements; so
- * the search starts several times, each time with another stage as the slowest.
+ * The rate of a stream depends on its slowest stage alone, so the search starts several times, each
+ * time with another stage as the slowest.
  */
 public final class Fit {
 
-  /** The tolerance by which a timed call may be slower than a stream before it is rejected. */
+  /** The factor by which a timed call may be slower than a stream before it is rejected. */
   private static final double SLACK = 1.05;
 
   private final List<Observation> observations;
@@ -43,7 +43,9 @@ public final class Fit {
     free.addAll(wanted);
   }
 
-  /** Finds the parameters that were not timed; empty if there are too few measurements. */
+  /**
+   * Returns the fit of the parameters that were not timed; empty if there are too few measurements.
+   */
   public static Optional<FitResult> of(
       List<Observation> observations, List<TimedCall> calls, boolean acknowledged) {
     long sizes =
@@ -61,9 +63,9 @@ public final class Fit {
   }
 
   /**
-   * Uses the timed calls, except those that are contradicted. A call that is timed individually has
-   * cold caches, and receives one message where a stream receives many. Where a stream is faster
-   * than the calls would allow, they are not its limit.
+   * Uses the timed calls, except those that other measurements contradict. A call that is timed
+   * individually has cold caches, and receives one message where a stream receives many. Where a
+   * stream is faster than a timed call would allow, the parameter is fitted instead.
    */
   private void takeCalls(List<TimedCall> calls) {
     calls.forEach(call -> fixed.put(call.parameter(), call.estimate()));
@@ -130,8 +132,8 @@ public final class Fit {
   }
 
   /**
-   * Returns a start for each combination of the stage that is slowest for single messages, and the
-   * one that is slowest for batches.
+   * Returns a starting point for each combination of the stage that is slowest for single messages,
+   * and the one that is slowest for batches.
    */
   private List<double[]> starts() {
     double latency = fastest(Observation.Kind.LATENCY, observation -> true);

@@ -11,7 +11,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
- * The problem of a fit: measurements, known parameters and free parameters. A point is the
+ * The problem of a fit: measurements, known parameters and free parameters. A point consists of the
  * logarithms of the free parameters, so that none becomes negative.
  */
 final class FitProblem {
@@ -19,9 +19,10 @@ final class FitProblem {
   private static final double DIFFERENCE = 1e-5;
 
   /**
-   * The weight of a preference beside a measurement: just enough to choose among equally good fits.
+   * The weight of a preference relative to a measurement: just enough to choose among equally good
+   * fits.
    */
-  private static final double PREFERENCE = 2e-3;
+  private static final double PREFERENCE_WEIGHT = 2e-3;
 
   /** The preferred time of a card if only its sum with L is determined. */
   private static final double SMALL_NANOS = 1;
@@ -29,9 +30,9 @@ final class FitProblem {
   /** The preferred additional time per byte if only the sum with G is determined. */
   private static final double SMALL_NANOS_PER_BYTE = 1e-4;
 
-  private static final int WISHES = 4;
+  private static final int PREFERENCES = 4;
 
-  /** Practically no time. */
+  /** Replaces a measured time of 0, which has no logarithm. */
   private static final double LEAST_NANOS = 1e-3;
 
   private final List<Observation> observations;
@@ -78,7 +79,7 @@ final class FitProblem {
     this(observations, acknowledged, known, free, List.of());
   }
 
-  /** Returns the problem that a fit has solved, whose measured parameters are known. */
+  /** Returns the problem that a fit has solved; its measured parameters are known. */
   static FitProblem of(List<Observation> observations, FitResult fit) {
     Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
     List<Parameter> free = new ArrayList<>();
@@ -94,9 +95,9 @@ final class FitProblem {
   }
 
   /**
-   * Returns the problem with the timed parameters free, too, but held near their measured values:
-   * one standard error counts as much as a measurement that is off by {@code weight}, as a
-   * logarithm.
+   * Returns the problem in which the timed parameters are free as well, but held near their
+   * measured values: half the width of the 95 % interval counts as much as a measurement that is
+   * off by {@code weight}, as a logarithm.
    */
   FitProblem relaxed(Collection<Estimate> timed, double weight) {
     Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);
@@ -147,7 +148,8 @@ final class FitProblem {
 
   /**
    * Returns the point of a model, or the nearest one that a search admits. A doorbell that is all
-   * of o_snd is as good as any greater one, where it has no effect at all.
+   * of o_snd is replaced by the greatest value: any greater one predicts the same, and there its
+   * derivative is 0.
    */
   double[] pointOf(PerformanceModel model) {
     boolean isAll = model.get(Parameter.DOORBELL) >= model.get(Parameter.SEND_OVERHEAD);
@@ -200,8 +202,8 @@ final class FitProblem {
 
   /** Returns the residuals to minimize: those of the predictions, and the preferences. */
   double[] all(double[] point) {
-    double[] all = residuals(point, WISHES);
-    addPreferences(point, all, all.length - WISHES);
+    double[] all = residuals(point, PREFERENCES);
+    addPreferences(point, all, all.length - PREFERENCES);
     return all;
   }
 
@@ -210,15 +212,16 @@ final class FitProblem {
   }
 
   /**
-   * Adds the preferences among equally good explanations: equal cards; a card's time that may as
-   * well be latency counts as latency; and no additional time per byte unless it is needed.
+   * Adds the preferences among equally good explanations: the cards take equal times; time that may
+   * belong to a card or to the latency counts as latency; and there is no additional time per byte
+   * unless it is needed.
    */
   private void addPreferences(double[] point, double[] rows, int from) {
     double small = Math.log(SMALL_NANOS);
-    rows[from] = PREFERENCE * (point[sending] - point[receiving]);
-    rows[from + 1] = PREFERENCE * (point[sending] - small) / 4;
-    rows[from + 2] = PREFERENCE * (point[receiving] - small) / 4;
-    rows[from + 3] = PREFERENCE * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
+    rows[from] = PREFERENCE_WEIGHT * (point[sending] - point[receiving]);
+    rows[from + 1] = PREFERENCE_WEIGHT * (point[sending] - small) / 4;
+    rows[from + 2] = PREFERENCE_WEIGHT * (point[receiving] - small) / 4;
+    rows[from + 3] = PREFERENCE_WEIGHT * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
   }
 
   /** Returns the Jacobian: one row for each residual, one column for each free parameter. */

@@ -25,7 +25,8 @@ public record FitResult(
   }
 
   /**
-   * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
+   * Returns the slowest stage. As a fit does not determine which of the two cards is the slower
+   * one, either card is {@link Stage#EITHER_NIC}.
    */
   public Stage bottleneck(Concurrency concurrency) {
     Stage stage = model.bottleneck(concurrency);

@@ -23,22 +23,28 @@ import org.hipparchus.linear.SingularValueDecomposition;
  */
 final class Identifiability {
 
-  /** A parameter has no effect if a factor of e changes all predictions by no more than this. */
-  private static final double NO_SAY = 0.02;
+  /**
+   * A parameter, or a combination, has no effect if the norm of its derivative is less than this.
+   */
+  private static final double NO_EFFECT = 0.02;
 
   /** A direction that is known to a factor of 2 or worse is undetermined. */
   private static final double UNKNOWN = Math.log(2);
 
-  /** A parameter with this component of an undetermined direction is one of those that it mixes. */
+  /**
+   * An undetermined direction combines the parameters whose components in it are greater than this.
+   */
   private static final double PART = 0.25;
 
-  /** A sum is determined if it changes by less along the undetermined directions. */
+  /**
+   * A sum is determined if its relative change along the undetermined directions is less than this.
+   */
   private static final double SUM_MOVES = 0.05;
 
   /** The least deviation, due to the clock and noise. */
   static final double LEAST_DEVIATION = 0.01;
 
-  /** The least relative difference of sums of squares. */
+  /** Sums of squares with a smaller relative difference are equal. */
   private static final double SAME = 1e-9;
 
   private final FitProblem problem;
@@ -65,16 +71,16 @@ final class Identifiability {
 
   FitResult read() {
     double[][] jacobian = FitProblem.jacobian(best, problem::residuals);
-    List<Integer> heard = new ArrayList<>();
+    List<Integer> effective = new ArrayList<>();
     for (int i = 0; i < best.length; i++) {
-      if (norm(jacobian, i) >= NO_SAY) {
-        heard.add(i);
+      if (norm(jacobian, i) >= NO_EFFECT) {
+        effective.add(i);
       } else {
         bound(i);
       }
     }
-    if (!heard.isEmpty()) {
-      readHeard(jacobian, heard);
+    if (!effective.isEmpty()) {
+      readEffective(jacobian, effective);
     }
     exchangeCards();
     limitDoorbell();
@@ -112,8 +118,8 @@ final class Identifiability {
   }
 
   /**
-   * Limits the doorbell to o_snd, of which it is a part: the search may end far beyond, where it
-   * has no effect.
+   * Limits the doorbell to o_snd, which contains it. The search may end at a much greater value,
+   * which predicts the same.
    */
   private void limitDoorbell() {
     Estimate doorbell = estimates.get(Parameter.DOORBELL);
@@ -162,9 +168,8 @@ final class Identifiability {
   }
 
   /**
-   * Returns the directions of the predictions in which the parameters move them, as orthogonal
-   * columns of length 1: as many as there are parameters, or combinations of them, on which the
-   * measurements depend.
+   * Returns an orthonormal basis of the changes of the predictions that the parameters cause: one
+   * column for each parameter, or combination of parameters, on which the measurements depend.
    */
   static List<RealMatrix> directions(FitProblem problem, double[] best) {
     SingularValueDecomposition decomposition =
@@ -173,7 +178,7 @@ final class Identifiability {
     double[] singular = decomposition.getSingularValues();
     List<RealMatrix> directions = new ArrayList<>();
     for (int i = 0; i < singular.length; i++) {
-      if (singular[i] >= NO_SAY) {
+      if (singular[i] >= NO_EFFECT) {
         directions.add(decomposition.getU().getColumnMatrix(i));
       }
     }
@@ -184,7 +189,7 @@ final class Identifiability {
     return Math.sqrt(Arrays.stream(jacobian).mapToDouble(row -> row[column] * row[column]).sum());
   }
 
-  /** Returns the typical deviation of a measurement in a fit with so many parameters. */
+  /** Returns the typical deviation of a measurement in a fit with that many degrees of freedom. */
   private double deviation(int freedom) {
     return Math.max(LEAST_DEVIATION, Math.sqrt(problem.squares(best) / freedom));
   }
@@ -194,23 +199,25 @@ final class Identifiability {
   }
 
   /**
-   * Determines the upper bound of a parameter without effect, or, if there is none, the lower
-   * bound: a doorbell has an effect as long as it is less than the whole of which it is a part.
+   * Adds the estimate of a parameter that has no effect near the best point: its upper bound or, if
+   * there is none, its lower bound. A doorbell may have a lower bound: it has an effect only while
+   * it is less than o_snd.
    */
   private void bound(int index) {
     double most = profile.most(index);
     double least = most < LeastSquares.MOST_LOG ? LeastSquares.LEAST_LOG : profile.least(index);
     if (most < LeastSquares.MOST_LOG) {
-      atMost(index, most, "any value up to there is possible, if other stages take less");
+      atMost(index, most, "any value up to the bound is possible, if other stages take less");
     } else if (least > LeastSquares.LEAST_LOG) {
-      atLeast(index, least, "any value from there on is possible");
+      atLeast(index, least, "any value from the bound upwards is possible");
     } else {
       unbounded(index);
     }
   }
 
   /**
-   * Notes an unbounded parameter: 0 is as good as any value, unless the best point depends on it.
+   * Adds the estimate of an unbounded parameter: 0 if that explains the measurements as well as the
+   * best value, or else the best value.
    */
   private void unbounded(int index) {
     double[] without = best.clone();
@@ -248,22 +255,22 @@ final class Identifiability {
         parameter, new Estimate(parameter, value(index), unknown, low, high, source, note));
   }
 
-  private void readHeard(double[][] jacobian, List<Integer> heard) {
+  private void readEffective(double[][] jacobian, List<Integer> effective) {
     // with fewer rows than columns the decomposition would omit directions
     RealMatrix columns =
-        new Array2DRowRealMatrix(Math.max(jacobian.length, heard.size()), heard.size());
+        new Array2DRowRealMatrix(Math.max(jacobian.length, effective.size()), effective.size());
     for (int row = 0; row < jacobian.length; row++) {
-      for (int i = 0; i < heard.size(); i++) {
-        columns.setEntry(row, i, jacobian[row][heard.get(i)]);
+      for (int i = 0; i < effective.size(); i++) {
+        columns.setEntry(row, i, jacobian[row][effective.get(i)]);
       }
     }
-    int freedom = freedom(heard.size());
+    int freedom = freedom(effective.size());
     double deviation = deviation(freedom);
     SingularValueDecomposition directions = new SingularValueDecomposition(columns);
     double[] singular = directions.getSingularValues();
     List<double[]> unknown = new ArrayList<>();
     List<TreeSet<Integer>> groups = new ArrayList<>();
-    for (int direction = 0; direction < heard.size(); direction++) {
+    for (int direction = 0; direction < effective.size(); direction++) {
       double[] parts = directions.getV().getColumn(direction);
       double value = direction < singular.length ? singular[direction] : 0;
       double spread = value == 0 ? Double.POSITIVE_INFINITY : deviation / value;
@@ -273,20 +280,20 @@ final class Identifiability {
       }
     }
     Set<Integer> vague = groups.stream().flatMap(Set::stream).collect(Collectors.toSet());
-    for (int i = 0; i < heard.size(); i++) {
+    for (int i = 0; i < effective.size(); i++) {
       if (!vague.contains(i)) {
-        fitted(heard.get(i), freedom);
+        fitted(effective.get(i), freedom);
       }
     }
     for (TreeSet<Integer> group : merged(groups)) {
-      tellTogether(heard, group, unknown);
+      addCombined(effective, group, unknown);
     }
   }
 
   /**
    * Adds the estimate of a parameter that has its own effect near the best point. Where its
-   * interval reaches the end of the search, there is no more than a bound: the stages replace each
-   * other, so that a parameter with an effect here may have none further away.
+   * interval reaches an end of the search, only a bound is known: further away another stage may be
+   * the slowest one, so that the parameter has no effect there.
    */
   private void fitted(int index, int freedom) {
     double least = profile.least(index);
@@ -295,10 +302,10 @@ final class Identifiability {
     if (least <= LeastSquares.LEAST_LOG && open) {
       undetermined(index);
     } else if (least <= LeastSquares.LEAST_LOG) {
-      String note = "any value from 0 up to there explains the measurements within their noise";
+      String note = "any value from 0 up to the bound explains the measurements within their noise";
       atMost(index, most, note);
     } else if (open) {
-      String note = "any value from there on explains the measurements within their noise";
+      String note = "any value from the bound upwards explains the measurements within their noise";
       atLeast(index, least, note);
     } else {
       double low = Math.exp(least);
@@ -351,18 +358,20 @@ final class Identifiability {
     return merged;
   }
 
-  private void tellTogether(List<Integer> heard, TreeSet<Integer> group, List<double[]> unknown) {
+  private void addCombined(
+      List<Integer> effective, TreeSet<Integer> group, List<double[]> unknown) {
     if (group.size() == 1) {
-      undetermined(heard.get(group.first()));
+      undetermined(effective.get(group.first()));
       return;
     }
-    double sum = group.stream().mapToDouble(i -> value(heard.get(i))).sum();
+    double sum = group.stream().mapToDouble(i -> value(effective.get(i))).sum();
     double moves = 0;
     for (double[] direction : unknown) {
-      double move = group.stream().mapToDouble(i -> value(heard.get(i)) / sum * direction[i]).sum();
+      double move =
+          group.stream().mapToDouble(i -> value(effective.get(i)) / sum * direction[i]).sum();
       moves = Math.max(moves, Math.abs(move));
     }
-    List<Parameter> parameters = group.stream().map(i -> free.get(heard.get(i))).toList();
+    List<Parameter> parameters = group.stream().map(i -> free.get(effective.get(i))).toList();
     List<String> units = parameters.stream().map(Parameter::unit).distinct().toList();
     boolean sumIsKnown = moves < SUM_MOVES && units.size() == 1;
     String names =
@@ -380,9 +389,10 @@ final class Identifiability {
             : "the measurements do not separate " + names;
     notes.add(note);
     for (int i : group) {
-      Parameter parameter = free.get(heard.get(i));
+      Parameter parameter = free.get(effective.get(i));
       estimates.put(
-          parameter, Estimate.bare(parameter, value(heard.get(i)), Estimate.Source.TOGETHER, note));
+          parameter,
+          Estimate.bare(parameter, value(effective.get(i)), Estimate.Source.TOGETHER, note));
     }
   }
 }

@@ -7,18 +7,18 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Whether a model is off by more than the noise of its measurements explains. Each experiment is
- * tested by itself: its deviations are compared with those that the noise of all experiments would
- * leave there after the fit, if the model were right. So the noise of one experiment does not hide
- * that the curve of another one is wrong. The rounds of one experiment follow each other, so a
- * change of the machine between two experiments is not part of that noise.
+ * A test of whether a model is off by more than the noise of its measurements explains. Each
+ * experiment is tested by itself: its deviations are compared with those that the noise of all
+ * experiments would leave in it after the fit, if the model were right. The noise of one experiment
+ * therefore does not hide a wrong curve in another. The rounds of one experiment are consecutive,
+ * so a change of the machine between two experiments is not part of that noise.
  */
 public record LackOfFit(List<Part> parts) {
 
   /** The noise is too great for a test if it explains predictions that are off by this factor. */
   private static final double GREAT = 1.25;
 
-  /** A greater factor is not worth a number. */
+  /** A greater limit is reported as none. */
   private static final double HUGE = 100;
 
   /**
@@ -62,8 +62,8 @@ public record LackOfFit(List<Part> parts) {
   }
 
   /**
-   * Compares the deviations of a model with the noise; empty without a second round, or with no
-   * more points than parameters.
+   * Returns the comparison of a model's deviations with the noise; empty if no point has a second
+   * round, or if there are no more points than parameters.
    */
   public static Optional<LackOfFit> of(List<Point> points, FitResult fit) {
     if (points.stream().allMatch(point -> point.rounds().size() < 2)) {

@@ -38,12 +38,12 @@ final class LeastSquares {
     least = problem.cost(start);
   }
 
-  /** Returns the best point that a search passes. */
+  /** Returns the best point that a search from {@code start} passes. */
   static double[] from(double[] start, FitProblem problem) {
     return new LeastSquares(problem, start, NONE).run(start);
   }
 
-  /** The same with one parameter held constant. */
+  /** Returns the best point of a search that holds one parameter constant. */
   static double[] from(double[] start, FitProblem problem, int held) {
     return new LeastSquares(problem, start, held).run(start);
   }
@@ -58,13 +58,13 @@ final class LeastSquares {
                   .model(this::valueAndJacobian)
                   .target(new double[problem.all(start).length])
                   .start(start)
-                  .parameterValidator(point -> withinReason(point, start))
+                  .parameterValidator(point -> withinLimits(point, start))
                   .lazyEvaluation(false)
                   .maxEvaluations(MAX_EVALUATIONS)
                   .maxIterations(MAX_EVALUATIONS)
                   .build());
     } catch (MathRuntimeException e) {
-      // no further progress, which ends the search, too
+      // no further progress: the search has ended
     }
     return best;
   }
@@ -83,7 +83,7 @@ final class LeastSquares {
     return new Pair<>(new ArrayRealVector(problem.all(here), false), jacobian);
   }
 
-  private RealVector withinReason(RealVector point, double[] start) {
+  private RealVector withinLimits(RealVector point, double[] start) {
     RealVector within = point.map(value -> Math.clamp(value, LEAST_LOG, MOST_LOG));
     if (held != NONE) {
       within.setEntry(held, start[held]);

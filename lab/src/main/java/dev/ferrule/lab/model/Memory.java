@@ -2,7 +2,7 @@
 package dev.ferrule.lab.model;
 
 /**
- * The memory that a node needs to receive, in bytes, by the providers' own formulas; see
+ * The memory that a node needs to receive, in bytes, by the providers' formulas; see
  * docs/protocol-sendrecv.md and docs/protocol-magicring.md. Does not include the memory that a
  * connection needs to send, which is {@link #sendBytes}.
  *
@@ -46,8 +46,8 @@ public record Memory(
   }
 
   /**
-   * Returns the memory with receive buffers for each connection, and the entries of its completion
-   * queue: {@code N (k + 4) (maxMessage + 64)}.
+   * Returns the memory if each connection has its own receive buffers, including the entries of its
+   * completion queue: {@code N (k + 4) (maxMessage + 64)}.
    */
   public long ownBufferBytes(long connections) {
     return connections
@@ -56,9 +56,9 @@ public record Memory(
   }
 
   /**
-   * Returns the memory with a shared receive queue and its one completion queue, which do not grow
-   * with the connections; each connection has the numbers of its messages on the heap, up to its
-   * largest share.
+   * Returns the memory if all connections share one receive queue and its completion queue, which
+   * do not grow with the number of connections. Each connection keeps the numbers of its messages
+   * on the heap, up to its largest share.
    */
   public long sharedBufferBytes(long connections) {
     long largestShare =
@@ -70,8 +70,8 @@ public record Memory(
   }
 
   /**
-   * Returns the memory with a ring for each connection, its receives, which hold an acknowledgment
-   * only, and the entries of its completion queue.
+   * Returns the memory if each connection has a ring, including its posted receives, each of which
+   * holds only an acknowledgment, and the entries of its completion queue.
    */
   public long ringMemoryBytes(long connections) {
     return connections * (ringBytes + (LINE + COMPLETION) * (2L * window + RING_CONTROL_RECEIVES));

@@ -18,7 +18,8 @@ public record Observation(Kind kind, Load load, double nanos) {
   /** Rejects values without a logarithm. */
   public Observation {
     if (!(nanos > 0) || Double.isInfinite(nanos)) {
-      throw new IllegalArgumentException("a measurement of " + nanos + " ns");
+      throw new IllegalArgumentException(
+          "a measurement must be positive and finite, not " + nanos + " ns");
     }
   }
 

@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file {@code params.json}: the parameters of each provider measured. It may be edited; a
+ * The file {@code params.json}: the parameters of each measured provider. Users may edit it; a
  * parameter may be a bare number.
  */
 public final class ParameterFile {
@@ -66,8 +66,9 @@ public final class ParameterFile {
     }
 
     /**
-     * Returns models in which a parameter that is only bounded is as slow as its bound: each such
-     * parameter by itself, as all of them at once would be slower than the measurements.
+     * Returns one model for each parameter that has only an upper bound, in which this parameter
+     * equals its bound. With all of them at their bounds, a model would be slower than the
+     * measurements.
      */
     public List<PerformanceModel> slowest() {
       List<PerformanceModel> models = new ArrayList<>();
@@ -133,8 +134,8 @@ public final class ParameterFile {
   }
 
   /**
-   * Reads a file; one that cannot be read, or is invalid, is a {@link ToolException} that names the
-   * problem and the fix.
+   * Reads a file; throws a {@link ToolException} that names the problem and the fix if the file is
+   * invalid or cannot be read.
    */
   public static List<Entry> read(Path file) {
     try {

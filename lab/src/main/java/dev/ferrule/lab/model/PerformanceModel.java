@@ -11,13 +11,13 @@ import java.util.Map;
  *
  * <p>A message of {@code k} bytes passes four stages in sequence: the sender's processor, the
  * sender's card, the receiver's card, and the receiver's processor. The latency of a single message
- * is the sum of their times before the receiver has it, and the latency between the cards. In a
- * stream the stages work concurrently, and the slowest sets the pace: the bandwidth is the
- * <em>minimum</em> over the bandwidths of the stages.
+ * is the sum of the times of these stages until the receiver has the message, plus the latency
+ * between the cards. In a stream the stages work concurrently, and the slowest sets the pace: the
+ * bandwidth is the <em>minimum</em> over the bandwidths of the stages.
  */
 public final class PerformanceModel {
 
-  /** The least relative difference of two stages. */
+  /** Stages with a smaller relative difference are equally slow. */
   private static final double TIE = 0.01;
 
   private static final Stage[] STAGES = Stage.values();
@@ -31,7 +31,8 @@ public final class PerformanceModel {
           Parameter.RECEIVE_NIC,
           Parameter.RECEIVE_OVERHEAD);
 
-  private final double[] values = new double[Parameter.values().length]; // a fit reads millions
+  private final double[] values =
+      new double[Parameter.values().length]; // an array: a fit reads it millions of times
   private final boolean acknowledged;
 
   /**
@@ -63,15 +64,14 @@ public final class PerformanceModel {
     return acknowledged;
   }
 
-  /**
-   * Returns the time of the bytes after the first; a message without bytes takes no less than one.
-   */
+  /** Returns the time of the bytes after the first; 0 also for a message without bytes. */
   private double bytesNanos(int sizeBytes) {
     return Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_GAP);
   }
 
   /**
-   * Returns their time if no other message is in flight, so that copies and hops do not overlap.
+   * Returns the time of the bytes after the first if no other message is in flight, so that copies
+   * and hops do not overlap.
    */
   private double loneBytesNanos(int sizeBytes) {
     return bytesNanos(sizeBytes) + Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_ALONE);
@@ -119,9 +119,10 @@ public final class PerformanceModel {
   }
 
   /**
-   * Returns the time of a stage for each message of several connections together. Over RDMA they
+   * Returns the time of a stage per message, over several connections together. Over RDMA they
    * share the cards; in shared memory, where the transfer of cache lines between two processors is
-   * the "card", each has its own. Threads share their host's processors if there are more threads.
+   * the "card", each has its own. If a host has fewer processors than threads, the threads share
+   * them.
    */
   public double stageNanos(Stage stage, Concurrency concurrency) {
     Load load = concurrency.load();
@@ -136,7 +137,10 @@ public final class PerformanceModel {
     };
   }
 
-  /** Returns the time on processors with fewer of them than threads; 0 if there are enough. */
+  /**
+   * Returns the time of the processors per message if there are fewer of them than threads; 0
+   * otherwise.
+   */
   private double sharedNanos(Concurrency concurrency) {
     Load load = concurrency.load();
     int senders = concurrency.busy(concurrency.senders());
@@ -188,7 +192,7 @@ public final class PerformanceModel {
     return period;
   }
 
-  /** The same for several connections. */
+  /** Returns the time from one message to the next, over several connections together. */
   public double periodNanos(Concurrency concurrency) {
     double period = 0;
     for (Stage stage : STAGES) {

@@ -6,8 +6,8 @@ package dev.ferrule.lab.model;
  *
  * @param messagesPerSecond the number of messages that one node receives
  * @param cpuMessagesPerSecond the rate that the threads of both sides, and their processors, allow
- * @param nicMessagesPerSecond the rate that its card allows, or in shared memory the cache lines of
- *     all its connections
+ * @param nicMessagesPerSecond the rate that its card allows; in shared memory, the rate that the
+ *     transfer of cache lines of all its connections allows
  */
 public record Prediction(
     double messagesPerSecond,
@@ -33,7 +33,7 @@ public record Prediction(
     int connections = scenario.connections();
     // In N:1 a sender has one connection, which one thread serves.
     double sendingThreads = toAll ? Math.min(scenario.threads(), connections) : 1;
-    // senders whose messages one receiver receives
+    // sending nodes for each receiving node
     double sending = toAll ? 1 : scenario.nodes();
     double cards = model.acknowledged() ? 1 : connections;
     double sendingCards = model.acknowledged() ? sending : connections;

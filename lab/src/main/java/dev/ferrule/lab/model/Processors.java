@@ -4,14 +4,18 @@ package dev.ferrule.lab.model;
 /**
  * The processors that the threads of a measurement may use.
  *
- * @param shared whether they are the same ones, of one host
+ * @param shared whether client and server share the processors of one host
  */
 public record Processors(int client, int server, boolean shared) {
 
   public Processors {
     if (client < 1 || server < 1 || shared && client != server) {
       throw new IllegalArgumentException(
-          "no such processors: " + client + ", " + server + (shared ? ", shared" : ""));
+          "processors must be at least 1, and if shared the same number on both sides: "
+              + client
+              + ", "
+              + server
+              + (shared ? ", shared" : ""));
     }
   }
 
@@ -23,7 +27,7 @@ public record Processors(int client, int server, boolean shared) {
     return new Processors(client, server, false);
   }
 
-  /** {@return as many processors as there are threads} */
+  /** {@return processors for any number of threads} */
   static Processors unlimited() {
     return ofTwoHosts(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
@@ -32,7 +36,7 @@ public record Processors(int client, int server, boolean shared) {
     return shared ? client : client + server;
   }
 
-  /** Returns whether each of so many threads has a processor of its own. */
+  /** Returns whether each of that many threads has a processor of its own. */
   public boolean suffice(int clientThreads, int serverThreads) {
     return shared
         ? clientThreads + serverThreads <= client
@@ -40,16 +44,16 @@ public record Processors(int client, int server, boolean shared) {
   }
 
   /**
-   * Returns for how many client threads there are processors beside those of the server, at least
-   * 1.
+   * Returns the number of client threads that have a processor of their own beside the server's
+   * threads, at least 1.
    */
   public int beside(int serverThreads) {
     return shared ? Math.max(1, client - serverThreads) : client;
   }
 
   /**
-   * {@return for how many pairs of a client's and a server's thread there are processors, at least
-   * 1}
+   * {@return the number of pairs of a client thread and a server thread that have a processor each,
+   * at least 1}
    */
   public int pairs() {
     return shared ? Math.max(1, client / 2) : Math.min(client, server);

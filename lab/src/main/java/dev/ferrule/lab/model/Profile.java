@@ -16,8 +16,9 @@ final class Profile {
   private final double limit;
 
   /**
-   * Creates a profile around the best point of a fit; {@code worse} is the admissible deviation of
-   * one more measurement, as a logarithm.
+   * Creates a profile around the best point of a fit; the sum of squares may exceed that of the
+   * best point by the square of {@code worse}, which is the deviation of one more measurement, as a
+   * logarithm.
    */
   Profile(FitProblem problem, double[] best, double worse) {
     this.problem = problem;
@@ -32,7 +33,10 @@ final class Profile {
     return end(index, 1, LeastSquares.MOST_LOG);
   }
 
-  /** Returns the logarithm of its lower bound; {@link LeastSquares#LEAST_LOG} if it may be 0. */
+  /**
+   * Returns the logarithm of a parameter's lower bound; {@link LeastSquares#LEAST_LOG} if it may be
+   * 0.
+   */
   double least(int index) {
     return end(index, -1, LeastSquares.LEAST_LOG);
   }
@@ -44,7 +48,7 @@ final class Profile {
     for (int halvings = 0; halvings < HALVINGS; step = ended ? step / 2 : step * 2) {
       double[] start = inside.clone();
       boolean toTheLast = sign * (last - inside[index]) <= step;
-      // exactly: a sum of steps would miss it
+      // set exactly: a sum of steps would miss it
       start[index] = toTheLast ? last : inside[index] + sign * step;
       double[] further = LeastSquares.from(start, problem, index);
       if (problem.squares(further) <= limit) {

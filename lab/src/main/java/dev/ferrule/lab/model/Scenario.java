@@ -2,7 +2,7 @@
 package dev.ferrule.lab.model;
 
 /**
- * Nodes that send to each other, in any number.
+ * Any number of nodes that send to one of them or to each other.
  *
  * @param nodes the number of senders; for all-to-all the number of nodes
  * @param threads the number of sending threads, and of receiving threads, of a node
@@ -14,7 +14,7 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
   public enum Pattern {
     /** All send to one. */
     ALL_TO_ONE("N:1"),
-    /** Each sends to each other. */
+    /** Each sends to every other. */
     ALL_TO_ALL("N:N");
 
     private final String symbol;

@@ -9,17 +9,17 @@ import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Whether the bytes beyond one packet take another time each, as the model of DARE has it: {@code
- * (B-1)G + (k-B)G'} instead of {@code (k-1)G}, for each MTU {@code B}.
+ * A test of whether the bytes beyond one packet take another time each, as in the model of DARE:
+ * {@code (B-1)G + (k-B)G'} instead of {@code (k-1)G}, for each MTU {@code B}.
  *
  * <p>The models are compared by Akaike's information criterion, corrected for few measurements
  * (AICc): a further parameter has to improve the fit by more than it would by chance.
  *
- * @param mtu the bytes from which on the others have their own time
- * @param factor their time over that of the bytes before them
- * @param gain by how much the criterion is lower than that of one time for all bytes; negative if
- *     it is higher
- * @param error by which factor the fit is off, as a root mean square; 1 is exact
+ * @param mtu the number of bytes beyond which each takes the other time
+ * @param factor the ratio of the time of a byte beyond the MTU to that of one before
+ * @param gain the criterion for one time of all bytes minus that for two times; positive if two
+ *     times are better
+ * @param error the factor by which the fit is off, as a root mean square; 1 is exact
  */
 public record SecondSlope(int mtu, double factor, double gain, double error) {
 
@@ -29,26 +29,28 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
   /** A line through two sizes fits by chance. */
   private static final int LEAST_SIZES = 3;
 
-  /** The parameters more than those of one slope: the MTU and the factor. */
+  /** The number of additional parameters of a second slope: the MTU and the factor. */
   private static final int MORE = 2;
 
   private static final double GREATEST_FACTOR = 8;
   private static final int STEPS = 16;
   private static final int REFINEMENTS = 12;
 
-  /** How far a search starts from an optimum, to find another: a factor of about 7. */
+  /**
+   * The distance from an optimum at which the search for another one starts: a factor of about 7.
+   */
   private static final double FAR = 2;
 
   private static final double GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-  /** A difference from which on the model with the greater criterion is hardly possible. */
+  /** At this difference of the criterion, the model with the greater one is very unlikely. */
   private static final double CLEAR = 10;
 
   /** Fits the model with a second slope; empty if there are too few measurements. */
   public static Optional<SecondSlope> of(List<Observation> observations, FitResult fit) {
     FitProblem one = FitProblem.of(observations, fit);
     double[] best = LeastSquares.from(one.pointOf(fit.model()), one);
-    // the same parameters count in both models
+    // both models count the same fitted parameters
     int fitted = Identifiability.directions(one, best).size();
     if (observations.size() <= fitted + MORE + 2) {
       return Optional.empty();
@@ -61,7 +63,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
         Search search = new Search(one, best, mtu);
         search.run(fitted + MORE);
         searches.add(search);
-        // where the search has ended there may be a better fit of one slope, too
+        // a search from there may find a better fit with one slope, too
         double[] other = LeastSquares.from(search.point, one);
         without = Math.min(without, criterion(one, other, fitted));
       }
@@ -80,7 +82,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
         .count();
   }
 
-  /** Returns the criterion of a fit, whose error is another parameter. */
+  /** Returns the criterion of a fit. The variance of the error counts as a parameter, too. */
   private static double criterion(FitProblem problem, double[] point, int fitted) {
     double count = problem.observations().size();
     double parameters = fitted + 1.0;
@@ -161,7 +163,10 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       return best;
     }
 
-    /** A longer or shorter message in place of one whose further bytes take another time. */
+    /**
+     * Returns the problem in which bytes beyond the MTU take another time, by means of longer or
+     * shorter messages.
+     */
     private FitProblem with(double log) {
       double factor = Math.exp(log);
       IntUnaryOperator size =
@@ -185,7 +190,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       return "a second G for the bytes beyond the MTU is not needed: " + bytes;
     }
     if (gain <= 0) {
-      return "the data do not ask for a second G for the bytes beyond the MTU: " + bytes;
+      return "the measurements do not require a second G for the bytes beyond the MTU: " + bytes;
     }
     return gain < CLEAR
         ? "a second G for the bytes beyond the MTU may be right: " + bytes

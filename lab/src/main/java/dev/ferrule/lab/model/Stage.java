@@ -6,16 +6,16 @@ public enum Stage {
   /** {@code o_snd + g_snd}. */
   SENDER_CPU("sender's processor"),
 
-  /** {@code o_nsnd + (k-1)G}, dominated by the message. */
+  /** {@code o_nsnd + (k-1)G}, dominated by the time per message. */
   SENDER_NIC("sending card"),
 
-  /** {@code o_nrcv + (k-1)G}, dominated by the message. */
+  /** {@code o_nrcv + (k-1)G}, dominated by the time per message. */
   RECEIVER_NIC("receiving card"),
 
   /** One of the cards; the measurements do not determine which. */
   EITHER_NIC("a card, sending or receiving"),
 
-  /** A card's time, dominated by the bytes. */
+  /** A card's time, dominated by the time per byte. */
   LINK("bytes in flight (G)"),
 
   /** {@code o_rcv + g_rcv}. */
@@ -34,8 +34,8 @@ public enum Stage {
   }
 
   /**
-   * Returns the stage's name, also for shared memory, where the transfer of cache lines between
-   * processors is the "card".
+   * Returns the stage's name. Shared memory has no {@code cards}: the transfer of cache lines
+   * between processors takes their place.
    */
   public String words(boolean cards) {
     boolean card = this == SENDER_NIC || this == RECEIVER_NIC || this == EITHER_NIC;

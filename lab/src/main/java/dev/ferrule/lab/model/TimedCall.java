@@ -7,8 +7,8 @@ import java.util.OptionalDouble;
 /**
  * A parameter that was measured by timing a call.
  *
- * @param nanos the time in each round, without the reading of the clock
- * @param tickNanos the clock's tick, which may be a common error of the rounds
+ * @param nanos the time in each round, without the time of reading the clock
+ * @param tickNanos the clock's tick; the rounds may have the same rounding error
  */
 public record TimedCall(Parameter parameter, List<Double> nanos, double tickNanos) {
 

@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What another host may ask of a server that is started for it: transports between hosts, and
- * options that open no file, with limits on the memory that they take.
+ * The settings that another host may request for a server: transports between hosts, and options
+ * that open no file, with limits on the memory that they take.
  */
 public final class AllowedSettings {
 
@@ -72,12 +72,12 @@ public final class AllowedSettings {
   private AllowedSettings() {}
 
   /**
-   * Throws an {@link IllegalArgumentException} with the limit exceeded if a request is not allowed.
+   * Throws an {@link IllegalArgumentException} that states the limit if a request is not allowed.
    */
   static void check(ProviderInfo provider, ServerSettings settings) {
     if (FreshAddress.isLocal(provider)) {
       throw new IllegalArgumentException(
-          provider.scheme() + " does not connect hosts, so that no server is started for it");
+          provider.scheme() + " does not connect hosts: no server is started for it");
     }
     if (Arrays.stream(WaitStrategy.values())
         .noneMatch(known -> known.name().toLowerCase(Locale.ROOT).equals(settings.waiting()))) {

@@ -65,7 +65,7 @@ final class ControlChannel implements AutoCloseable {
     patienceMillis = patience.toMillis();
   }
 
-  /** Returns a text without what would make a message too long. */
+  /** Returns a text, shortened if it would make a message too long. */
   static String shortened(String text) {
     return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "…";
   }
@@ -102,20 +102,21 @@ final class ControlChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message. An {@link EOFException} means that the other side has ended, any
-   * other {@link IOException} that the connection is lost, or the line is not a message.
+   * Waits for the next message. An {@link EOFException} means that the other side has closed the
+   * connection, any other {@link IOException} that the connection is lost, or that the line is not
+   * a message.
    */
   JsonObject receive() throws IOException {
     return receive(LONGEST);
   }
 
-  /** The same with another limit of the line, in bytes. */
+  /** Waits for the next message, which has at most {@code longest} bytes. */
   JsonObject receive(int longest) throws IOException {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMillis);
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int next = read(deadline); next != '\n'; next = read(deadline)) {
       if (next < 0) {
-        throw new EOFException("the other side has ended");
+        throw new EOFException("the other side has closed the connection");
       }
       if (line.size() == longest) {
         throw new IOException("a line of more than " + longest + " bytes");
@@ -134,7 +135,7 @@ final class ControlChannel implements AutoCloseable {
     return message;
   }
 
-  /** Reads a byte, whatever the other side does with the time in between. */
+  /** Reads a byte before the deadline of the whole message. */
   private int read(long deadline) throws IOException {
     try {
       long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());

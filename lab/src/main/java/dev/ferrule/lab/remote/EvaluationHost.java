@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 
 /**
  * Starts servers for evaluations on other hosts, for one of them at a time. Any host that reaches
- * the port can connect; only one that knows the token gets further.
+ * the port can connect; only one that knows the token is admitted.
  */
 public final class EvaluationHost implements AutoCloseable {
 
@@ -34,7 +34,7 @@ public final class EvaluationHost implements AutoCloseable {
   /** Enough for an answer to a challenge, in bytes. */
   private static final int LONGEST_ANSWER = 256;
 
-  /** How patient a host is with its clients. */
+  /** The time limits for clients, and the delay after a wrong answer. */
   record Patience(Duration untilAnswer, Duration afterWrongAnswer, Duration untilMessage) {
     static final Patience USUAL =
         // a JVM that has just started on emulated processors takes more than 5 s to answer
@@ -159,7 +159,7 @@ public final class EvaluationHost implements AutoCloseable {
     }
   }
 
-  /** Returns whether the client knows the token, and no other one is served. */
+  /** Returns whether the client is admitted: it knows the token, and no other client is served. */
   private boolean admit(ControlChannel channel, String name) throws IOException {
     String challenge = Token.challenge();
     JsonObject greeting = new JsonObject();
@@ -170,13 +170,13 @@ public final class EvaluationHost implements AutoCloseable {
     if (answer == null
         || !answer.isJsonPrimitive()
         || !token.accepts(challenge, answer.getAsString())) {
-      pause(patience.afterWrongAnswer); // a token is not found by trying many
+      pause(patience.afterWrongAnswer); // limits the rate of guesses
       problems.accept("the client " + name + " is refused: wrong token");
       refuse(channel, "the token is not the one that the server was started with", false);
       return false;
     }
     if (!busy.compareAndSet(false, true)) {
-      problems.accept("the client " + name + " is refused: there is another");
+      problems.accept("the client " + name + " is refused: another evaluation is running");
       refuse(channel, "the server is busy with another evaluation", true);
       return false;
     }

@@ -54,9 +54,9 @@ final class EvaluationSession implements AutoCloseable {
   }
 
   static JsonObject alive() {
-    JsonObject sign = new JsonObject();
-    sign.addProperty("alive", true);
-    return sign;
+    JsonObject message = new JsonObject();
+    message.addProperty("alive", true);
+    return message;
   }
 
   /** A request to start a server, or to stop one. */
@@ -98,7 +98,7 @@ final class EvaluationSession implements AutoCloseable {
       throw new IllegalArgumentException("at most " + MAX_SERVERS + " servers run at a time");
     }
     if (running.containsKey(id)) {
-      throw new IllegalArgumentException("there is a server " + id);
+      throw new IllegalArgumentException("server " + id + " has been started already");
     }
     ProviderInfo provider = ConfiguredAddress.requiredProvider(requireNonNull(request.start()));
     ServerSettings settings =

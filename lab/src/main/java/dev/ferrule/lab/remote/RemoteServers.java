@@ -42,13 +42,13 @@ public final class RemoteServers implements Servers, AutoCloseable {
   /** A JVM takes half a minute to start where processors are emulated and busy. */
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(150);
 
-  /** The other host's patience is a minute. */
-  private static final Duration BETWEEN_SIGNS_OF_LIFE = Duration.ofSeconds(15);
+  /** The other host ends the connection after a minute without a message. */
+  private static final Duration KEEPALIVE_INTERVAL = Duration.ofSeconds(15);
 
   private static final int MAX_PROCESSORS = 1 << 16;
 
   private static final Gson GSON = new Gson();
-  private static final String ANOTHER_PROGRAM = "the program there is another one";
+  private static final String ANOTHER_PROGRAM = "another program listens there";
 
   private final String address;
   private final ControlChannel channel;
@@ -60,7 +60,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private final AtomicReference<@Nullable IOException> lost = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  /** What the other host says first, and then of itself. */
+  /** The first message of the other host, and its response to the token. */
   private record Greeting(
       @Nullable String evaluation,
       @Nullable String challenge,
@@ -80,7 +80,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     this.processors = processors;
   }
 
-  /** Connects to the other host, for which it waits as long as {@code patience}. */
+  /** Connects to the other host; waits up to {@code patience} until it listens and is not busy. */
   public static RemoteServers connect(
       InetSocketAddress address, Token token, Duration patience, Consumer<String> problems) {
     String name = address.getHostString() + ":" + address.getPort();
@@ -95,7 +95,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
         }
         if (!said) {
           problems.accept(
-              "waiting %s s for 'ferrule serve --for-evaluation' at %s"
+              "waiting up to %s s for 'ferrule serve --for-evaluation' at %s"
                       .formatted(patience.toSeconds(), name)
                   + (e instanceof BusyException ? ": " + e.getMessage() : ""));
           said = true;
@@ -107,7 +107,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
-  /** The other host may serve this one later. */
+  /** The other host is busy, and may serve this one later. */
   private static final class BusyException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -139,7 +139,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
       socket.connect(address, (int) CONNECT_TIMEOUT.toMillis());
       RemoteServers servers = greet(new ControlChannel(socket, ANSWER_TIMEOUT), token, name);
       Thread.ofPlatform().daemon().name("ferrule-evaluation").start(servers::receive);
-      Thread.ofPlatform().daemon().name("ferrule-evaluation-alive").start(servers::showLife);
+      Thread.ofPlatform().daemon().name("ferrule-evaluation-alive").start(servers::sendKeepalives);
       return servers;
     } catch (IOException | RuntimeException e) {
       socket.close();
@@ -186,7 +186,10 @@ public final class RemoteServers implements Servers, AutoCloseable {
     return greeting;
   }
 
-  /** Returns the fields of a message; no evaluation host sends other types. */
+  /**
+   * Returns the fields of a message; throws an {@link IOException} if their types are not those
+   * that an evaluation host sends.
+   */
   private static <T> T parsed(JsonObject message, Class<T> type) throws IOException {
     try {
       return GSON.fromJson(message, type);
@@ -245,7 +248,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private URI checked(ProviderInfo provider, URI uri) {
     if (!provider.scheme().equals(uri.getScheme())) {
       throw new ToolException(
-          ExitCode.FAILED, address + " has started a server at " + uri + ", another transport");
+          ExitCode.FAILED, address + " has started a server of another transport: " + uri);
     }
     if (!isHostAndPort(uri)) { // a query would override the options of this host's clients
       throw new ToolException(
@@ -270,7 +273,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     return Optional.ofNullable(lost.get())
         .map(cause ->
             ("the connection to the evaluation's server %s is lost: %s; the same command continues"
-                    + " when that runs again")
+                    + " the evaluation when that server runs again")
                 .formatted(address, cause.getMessage()));
   }
 
@@ -286,7 +289,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
       return answer.get(ANSWER_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
       throw new ToolException(
-          ExitCode.FAILED, address + " has not answered in " + ANSWER_TIMEOUT.toSeconds() + " s");
+          ExitCode.FAILED, address + " did not answer within " + ANSWER_TIMEOUT.toSeconds() + " s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ToolException(ExitCode.FAILED, "interrupted", e);
@@ -337,9 +340,9 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
-  private void showLife() {
+  private void sendKeepalives() {
     try {
-      while (!closed.await(BETWEEN_SIGNS_OF_LIFE.toMillis(), TimeUnit.MILLISECONDS)) {
+      while (!closed.await(KEEPALIVE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
         send(EvaluationSession.alive());
       }
     } catch (InterruptedException e) {

@@ -13,7 +13,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The secret that the two hosts of an evaluation share. It is not sent: the client proves that it
- * knows it, by a keyed hash of a number that the server has chosen.
+ * knows the secret by a keyed hash of a number that the server has chosen.
  */
 public final class Token {
 
@@ -30,7 +30,7 @@ public final class Token {
           ExitCode.USAGE,
           "a token of at least "
               + LEAST
-              + " characters is needed, the same for both commands, such as from 'openssl rand -hex"
+              + " characters is needed, the same for both commands; create one with 'openssl rand -hex"
               + " 16'");
     }
     this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), HASH);
@@ -53,7 +53,9 @@ public final class Token {
     }
   }
 
-  /** Returns whether an answer is right, in the same time for each wrong one. */
+  /**
+   * Returns whether an answer is correct. The time does not depend on which of its bytes are wrong.
+   */
   boolean accepts(String challenge, String answer) {
     return MessageDigest.isEqual(
         answer(challenge).getBytes(StandardCharsets.UTF_8),

@@ -17,7 +17,7 @@ public record Headline(String title, List<Tile> tiles, Trust trust, List<String>
    */
   public record Tile(String label, String value, String where) {}
 
-  /** How far to trust a run, for the reasons beside it. */
+  /** How far a run can be trusted; the reasons are stated beside it. */
   public enum Trust {
     /** The figures are reproducible on this machine. */
     HIGH("Trust: high."),

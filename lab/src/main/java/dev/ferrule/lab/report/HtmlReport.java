@@ -139,7 +139,7 @@ public final class HtmlReport {
   }
 
   /**
-   * Appends a table. In a narrow window each row of one with more than two columns is a paragraph,
+   * Appends a table. If it has more than two columns, each row is a paragraph in a narrow window,
    * in which each cell begins with its column's name.
    */
   private void table(Table table) {

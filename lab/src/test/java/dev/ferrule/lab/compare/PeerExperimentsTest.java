@@ -29,7 +29,7 @@ class PeerExperimentsTest {
   @TempDir private Path folder;
 
   @Test
-  void theCommandFindsThemWithPeers() {
+  void theCommandListsThemWithPeers() {
     assertThat(list("--peers"))
         .contains(
             "peers-latency", "peers-rate", "peers-batch-8", "peers-senders-2", "peers-wake-up");
@@ -56,13 +56,14 @@ class PeerExperimentsTest {
     List<String> problems = new ArrayList<>();
     evaluate(experiment, problems);
     pretendThatTheProcessorsStayed();
-    Path report = evaluate(experiment, problems); // of what was measured
+    Path report = evaluate(experiment, problems); // from the journal
 
     assertThat(problems).noneMatch(problem -> problem.contains("failed"));
     assertThat(Files.readString(report))
         .contains("latency compared with others, over message size")
         .contains("sm / floor", "sm / agrona", "sm / aeron", "sm / unix", "sm / tcp")
-        .contains("The median of sm over each other's median (below 1: sm is faster)");
+        .contains(
+            "The ratio of the median of sm to that of each competitor (below 1: sm is faster)");
     assertThat(Files.readAllLines(folder.resolve("journal.jsonl")))
         .filteredOn(line -> line.contains("\"competitor\":\"agrona\""))
         .hasSize(2)
@@ -81,7 +82,7 @@ class PeerExperimentsTest {
         .report();
   }
 
-  /** A hypervisor may migrate them, and a competitor of whose rounds none counts has no ratio. */
+  /** A hypervisor may migrate them, and without a round that counts a competitor has no ratio. */
   private void pretendThatTheProcessorsStayed() throws IOException {
     Path journal = folder.resolve("journal.jsonl");
     String measured = Files.readString(journal);

@@ -77,7 +77,7 @@ class RoundsTest {
     Rounds rounds = new Rounds(Measure.LATENCY, 64);
     rounds.add(round(160, 300, 400, 160.0, 158.0, 170.0, 155.0));
     rounds.add(round(30, 80, 160, 30.0, 31.0, 33.0, 29.0));
-    rounds.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0)); // migrated meanwhile
+    rounds.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0)); // migrated during the round
     rounds.add(round(32, 82, 82, 30.0, 31.0, 33.0, 29.0));
     List<Figure> figures = rounds.figures("sm", "floor");
     assertThat(figures).hasSize(6);

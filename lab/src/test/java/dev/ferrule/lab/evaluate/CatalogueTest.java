@@ -89,7 +89,7 @@ class CatalogueTest {
     assertThat(servers).hasSizeLessThanOrEqualTo(19);
   }
 
-  /** The experiments with points that the documents name; with --quick there are fewer points. */
+  /** The documented points of the experiments; with --quick there are fewer. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -109,7 +109,7 @@ class CatalogueTest {
         "overrun | 1:1, without credits; 4:1, without credits; 16:1, without credits;"
             + " 1:1, with credits; 4:1, with credits; 16:1, with credits | 10 100 300 1000 3000 10000 30000 100000 300000",
       })
-  void theCurvesThatTheDocumentsAskForHaveThesePoints(String id, String curves, String places) {
+  void theCurvesHaveTheDocumentedPoints(String id, String curves, String places) {
     Experiment experiment =
         experiments("sendrecv", false).stream()
             .filter(candidate -> candidate.id().equals(id))
@@ -142,7 +142,7 @@ class CatalogueTest {
     }
   }
 
-  /** On two processors the thread that posts shared buffers would wait for those that spin. */
+  /** On two processors, the thread that posts shared buffers would wait for threads that spin. */
   @Test
   void noThreadSpinsBesideASharedReceiveQueueIfProcessorsAreFew() {
     List<Experiment> experiments =

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class EffortTest {
 
-  /** A receiver has 64 receives, and a server accepts no more pauses than 10 s. */
+  /** A receiver has 64 receives, and a server accepts at most 10 s of pauses. */
   @ParameterizedTest
   @CsvSource({"50, 640", "1000, 1000", "50000, 30000"})
   void aSlowReceiverGetsEnoughMessagesToBeOverrunAndNoMoreThanAServerAccepts(

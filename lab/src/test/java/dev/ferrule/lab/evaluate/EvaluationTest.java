@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Uses experiments from another source, whose tasks need no server. */
+/** Evaluates experiments whose tasks need no server. */
 class EvaluationTest {
 
   private static final PerformanceModel TRUTH =
@@ -53,7 +53,7 @@ class EvaluationTest {
   private Callable<?> beforeEach = () -> "";
   private final Set<String> elsewhere = new HashSet<>(); // points measured after a migration
 
-  /** Returns the figures of the true parameters, or fails. */
+  /** A task that returns the figures of the true parameters, or fails. */
   private final class Fake implements Task {
     private final String name;
     private final Metric metric;
@@ -173,7 +173,7 @@ class EvaluationTest {
         .run(all, Servers.onThisHost(Optional.empty()), problems::add);
   }
 
-  /** The same command continues when the host is there again. */
+  /** The same command continues when the host is available again. */
   @Test
   void aPointThatFailsBecauseTheServersHostIsLostEndsTheEvaluationAndCountsAsNoFailure()
       throws IOException {
@@ -219,7 +219,7 @@ class EvaluationTest {
     assertThat(report)
         .contains("Predictions are off by a factor of 1.00")
         .contains("The deviations of the model are within the noise of the rounds");
-    assertThat(report).contains("1 of 3 points have none; they are in the table");
+    assertThat(report).contains("1 of 3 points have no such round; they are in the table");
   }
 
   @Test
@@ -232,7 +232,7 @@ class EvaluationTest {
             .report();
     assertThat(report)
         .content()
-        .contains("was not tested: that takes two rounds, and more points than fitted parameters.");
+        .contains("the test needs two rounds, and more points than fitted parameters.");
   }
 
   @Test
@@ -248,7 +248,7 @@ class EvaluationTest {
     elsewhere.addAll(Set.of("calls 16", "calls 1024", "calls 65536"));
     assertThat(reportWithCalls())
         .content()
-        .contains("The calls were timed in another placement, so that they are not used")
+        .contains("The calls were timed in another placement and are not used")
         .doesNotContain("measured (shorter than a tick of the clock, 10 ns)");
   }
 
@@ -280,7 +280,7 @@ class EvaluationTest {
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
             .run(ALL, Servers.onThisHost(Optional.empty()), problems::add)
             .report();
-    assertThat(report).content().contains("The model lacks more, which was excluded by --only");
+    assertThat(report).content().contains("The model lacks more, excluded by --only");
   }
 
   @Test
@@ -288,7 +288,7 @@ class EvaluationTest {
     elsewhere.addAll(Set.of("latency 16", "latency 1024", "latency 65536"));
     String report = Files.readString(run(ALL));
     assertThat(report).contains("This model mixes placements and is not reliable.");
-    assertThat(report).as("each plot is still of one placement").doesNotContain("have none");
+    assertThat(report).as("each plot is still of one placement").doesNotContain("no such round");
   }
 
   @Test
@@ -323,7 +323,7 @@ class EvaluationTest {
                     "rnr", Metric.MESSAGES, new Load(size, 64, 1), shortestFails && size == 16))));
   }
 
-  /** There a message without a receive breaks the connection, so a failed point is the proof. */
+  /** In this experiment a message without a receive breaks the connection, so no point may fail. */
   @Test
   void theExperimentOnReceivesHasFailedIfASinglePointDidEvenIfItSucceededLater() {
     assertThat(evaluate(receives(true)).failures())
@@ -341,7 +341,8 @@ class EvaluationTest {
     assertThat(evaluate(receives(false)).failures()).isEmpty();
     assertThat(folder.resolve("report.html"))
         .content()
-        .contains("Passed, without RNR counters: 3 of 3 points were measured at the first try; no");
+        .contains(
+            "Passed, without RNR counters: 3 of 3 points were measured at the first attempt; no");
   }
 
   @Test
@@ -471,7 +472,7 @@ class EvaluationTest {
     assertThat(Files.readString(run(ALL))).contains("Measured from");
   }
 
-  /** An error of +11548 % was printed before. */
+  /** An error of +11548 %, for example, is of no use. */
   @Test
   void aModelThatIsFarOffIsNotDrawnAndTheReportSaysSo() throws IOException {
     Series far =
@@ -496,9 +497,9 @@ class EvaluationTest {
             "The model is not shown where it is off by more than a factor of 2: far (a factor of 100).");
   }
 
-  /** The question of the document is about just such a model. */
+  /** A second slope may be the reason why a model does not fit. */
   @Test
-  void aSecondSlopeIsLookedForEvenIfTheModelDoesNotFit() throws IOException {
+  void aSecondSlopeIsTestedEvenIfTheModelDoesNotFit() throws IOException {
     Series contradicting =
         Series.measured(
             "far",
@@ -517,7 +518,7 @@ class EvaluationTest {
     assertThat(Files.readString(report))
         .contains("off by more than a factor of 2. Its parameters are not reliable.")
         .contains("The model does not fit")
-        .contains("a second G for the bytes beyond the MTU was not looked for");
+        .contains("a second G for the bytes beyond the MTU was not tested");
   }
 
   /** Latencies at 64 bytes, and the highest rates, each with its point. */
@@ -550,7 +551,7 @@ class EvaluationTest {
     assertThat(report.indexOf("Trust: ")).isLessThan(report.indexOf("<nav>"));
   }
 
-  /** Such as KNEM on a machine without it. */
+  /** A missing feature is KNEM, for example. */
   @Test
   void missingFeaturesDoNotLowerTheTrust() throws IOException {
     run(Set.of("latency", "rates"));

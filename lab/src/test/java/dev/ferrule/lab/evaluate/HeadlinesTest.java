@@ -103,7 +103,7 @@ class HeadlinesTest {
 
   @ParameterizedTest
   @CsvSource({"64, FAIR", "2, LOW"})
-  void aLoadCountsBesideTheProcessorsOfItsOwnHost(int processors, Headline.Trust trust) {
+  void aLoadIsComparedWithTheProcessorsOfItsOwnHost(int processors, Headline.Trust trust) {
     JsonObject raw = raw(3, false);
     raw.addProperty("processors", processors);
     JsonObject other = new JsonObject();

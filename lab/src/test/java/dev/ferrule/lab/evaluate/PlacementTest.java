@@ -53,7 +53,7 @@ class PlacementTest {
   private final Task moved = task(64);
   private final Task elsewhere = task(256);
 
-  private void measureWhileProcessorsAreMoved() {
+  private void measureDuringMigrations() {
     records.add(steady.description(), 1, result(100, 30, 31));
     records.add(steady.description(), 2, result(102, 33, 29));
     records.add(moved.description(), 1, result(600, 160, 158));
@@ -86,7 +86,7 @@ class PlacementTest {
 
   @Test
   void roundsInAnotherPlacementThanMostDoNotCount() {
-    measureWhileProcessorsAreMoved();
+    measureDuringMigrations();
     assertThat(records.values(steady, Metric.P50.name())).containsExactly(100.0, 102.0);
     assertThat(records.values(moved, Metric.P50.name())).containsExactly(110.0);
     assertThat(records.isAt(records.placement(moved), moved)).isTrue();
@@ -95,7 +95,7 @@ class PlacementTest {
 
   @Test
   void aPointMeasuredOnlyInAnotherPlacementIsTabulatedWithItsLineButNotDrawn() {
-    measureWhileProcessorsAreMoved();
+    measureDuringMigrations();
     assertThat(records.values(elsewhere, Metric.P50.name())).containsExactly(610.0);
     assertThat(records.isAt(records.placement(elsewhere), elsewhere)).isFalse();
     Section section = section();
@@ -105,13 +105,14 @@ class PlacementTest {
 
   @Test
   void theReportSaysThatTheProcessorsWereMigrated() {
-    measureWhileProcessorsAreMoved();
+    measureDuringMigrations();
     assertThat(section().notes())
         .anySatisfy(note ->
             assertThat(note)
                 .startsWith(
-                    "The processors were migrated meanwhile: a bare cache line took 29 to 160")
-                .contains("1 of 3 points have none"));
+                    "The processors were migrated during the measurements: between them a bare cache line"
+                        + " took 29 to 160")
+                .contains("1 of 3 points have no such round"));
   }
 
   @Test
@@ -119,7 +120,7 @@ class PlacementTest {
     records.add(steady.description(), 1, result(100, 30, 31));
     records.add(steady.description(), 2, result(140, 33, 29));
     assertThat(records.values(steady, Metric.P50.name())).hasSize(2);
-    assertThat(section().notes()).noneMatch(note -> note.contains("moved"));
+    assertThat(section().notes()).noneMatch(note -> note.contains("migrated"));
   }
 
   @Test
@@ -129,7 +130,7 @@ class PlacementTest {
     assertThat(records.values(steady, Metric.P50.name())).containsExactly(100.0, 500.0);
     assertThat(records.lineNanos(steady)).isEmpty();
     assertThat(section().tables().get(0).header()).doesNotContain("bare line");
-    assertThat(section().notes()).noneMatch(note -> note.contains("moved"));
+    assertThat(section().notes()).noneMatch(note -> note.contains("migrated"));
   }
 
   @Test
@@ -142,7 +143,7 @@ class PlacementTest {
 
   @Test
   void eachExperimentHasItsOwnUsualPlacement() {
-    measureWhileProcessorsAreMoved();
+    measureDuringMigrations();
     Task other = task("rates", 16);
     records.add(other.description(), 1, result(300, 155, 156));
     assertThat(records.isAt(records.placement(other), other)).isTrue();
@@ -151,7 +152,7 @@ class PlacementTest {
 
   @Test
   void aPointWithoutAUsualRoundHasTheFigureOfOnePlacement() {
-    measureWhileProcessorsAreMoved();
+    measureDuringMigrations();
     records.add(elsewhere.description(), 2, result(700, 150, 152));
     records.add(elsewhere.description(), 3, result(20, 10, 10));
     records.add(elsewhere.description(), 4, result(50, 10, 150));
@@ -177,7 +178,7 @@ class PlacementTest {
   }
 
   @Test
-  void invalidTimesAreNoLine() {
+  void invalidTimesOfALineAreIgnored() {
     JsonObject words = result(100);
     words.addProperty(Placement.BEFORE, "x");
     words.addProperty(Placement.AFTER, 30);
@@ -186,6 +187,6 @@ class PlacementTest {
     records.add(steady.description(), 3, result(300, Double.NaN, 30));
     records.add(steady.description(), 4, result(400, 30, 30));
     assertThat(records.values(steady, Metric.P50.name())).hasSize(4);
-    assertThat(section().notes()).noneMatch(note -> note.contains("moved"));
+    assertThat(section().notes()).noneMatch(note -> note.contains("migrated"));
   }
 }

@@ -38,13 +38,13 @@ class WorkbenchTest {
 
   private final AtomicInteger started = new AtomicInteger();
 
-  /** A server that accepts clients, and whose answering thread has died. */
-  private final class Deaf implements RunningServer {
+  /** A server that accepts clients but does not answer, as its thread has died. */
+  private final class SilentServer implements RunningServer {
     private final Listener listener;
     private final Consumer<String> errors;
     private final List<Connection> clients = new CopyOnWriteArrayList<>();
 
-    private Deaf(Consumer<String> errors) {
+    private SilentServer(Consumer<String> errors) {
       this.errors = errors;
       listener =
           Ferrule.listen(URI.create("sm://" + folder.resolve("app" + started.incrementAndGet())));
@@ -99,7 +99,10 @@ class WorkbenchTest {
     CopyOnWriteArrayList<String> problems = new CopyOnWriteArrayList<>();
     try (Workbench bench =
         new Workbench(
-            LITTLE, (provider, settings, errors) -> new Deaf(errors), problems::add, PATIENCE)) {
+            LITTLE,
+            (provider, settings, errors) -> new SilentServer(errors),
+            problems::add,
+            PATIENCE)) {
       Point point = point(kind, kind == Point.Kind.BANDWIDTH ? 2 : 1);
       for (int i = 1; i <= 2; i++) {
         assertThatThrownBy(() -> bench.measure(point))

@@ -21,7 +21,7 @@ class FitCoverageTest {
 
   private static final int BASE = Integer.getInteger("ferrule.fit.seed", 0);
 
-  /** The coverage reached by 95 % intervals in so few trials, and with a model that has corners. */
+  /** The required coverage of the 95 % intervals: the trials are few, and the model has corners. */
   private static final double ENOUGH = 0.9;
 
   private static final double NOISE = 0.05;
@@ -99,7 +99,9 @@ class FitCoverageTest {
                 .add(holds(estimate, trueValue(estimate, truth)));
           });
     }
-    assertThat(others).as("the model of the file beside the report's").isEmpty();
+    assertThat(others)
+        .as("fits whose parameters, as written to the file, explain the measurements less well")
+        .isEmpty();
     int estimated = counts.values().stream().mapToInt(count -> count.estimated).sum();
     int covered = counts.values().stream().mapToInt(count -> count.covered).sum();
     System.out.println("covered of estimated: " + counts);

@@ -57,7 +57,7 @@ class FitTest {
     }
   }
 
-  /** As where the sender copies them in, and then the receiver out. */
+  /** The sender copies the bytes in, and then the receiver copies them out, for example. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theAdditionalTimePerByteOfASingleMessageIsFound(boolean acknowledged) {
@@ -69,7 +69,7 @@ class FitTest {
   }
 
   @Test
-  void withoutAdditionalTimePerByteItIsAlmostZero() {
+  void withoutAnAdditionalTimePerByteItsEstimateIsAlmostZero() {
     Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
     truth.put(Parameter.BYTE_ALONE, 0.0);
     FitResult fit = fit(truth, true, 0.02, 1);
@@ -102,7 +102,7 @@ class FitTest {
         .isCloseTo(truth.get(parameter), Percentage.withPercentage(percent));
   }
 
-  /** Beyond o_snd it has no effect, so that the search may end anywhere there. */
+  /** All values from o_snd upwards predict the same, so the search may end at any of them. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void aDoorbellIsNoMoreThanThePostingOfWhichItIsAPart(long seed) {
@@ -198,7 +198,7 @@ class FitTest {
           .as("%s", fit)
           .isIn(Estimate.Source.TOGETHER, Estimate.Source.UNDETERMINED, Estimate.Source.AT_MOST);
     }
-    // without acknowledgements L only ever shows in a sum with them
+    // without acknowledgements, only the sum of L and the cards' times affects the measurements
     Estimate latency = fit.estimates().get(Parameter.LATENCY);
     assertThat(latency.value()).isBetween(1500.0, 2200.0);
   }
@@ -228,7 +228,7 @@ class FitTest {
     assertThat(gap.standardError()).isEmpty();
   }
 
-  /** A stage whose time is taken up at the best point need not be the limit. */
+  /** A stage that has no time left at the best point may have some at another good point. */
   @Test
   void aBoundHoldsHoweverTheOtherParametersAreChosen() {
     for (int seed = 0; seed < 5; seed++) {

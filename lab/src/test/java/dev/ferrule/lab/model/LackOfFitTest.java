@@ -25,7 +25,7 @@ class LackOfFitTest {
     return observation.kind() == Observation.Kind.LATENCY ? "latency" : "rates";
   }
 
-  /** A card whose messages beyond 4 KiB take so many times as long, and its measurement. */
+  /** A measurement of a card whose messages beyond 4 KiB take longer by the given factors. */
   private record Trial(
       long seed,
       int rounds,
@@ -72,7 +72,7 @@ class LackOfFitTest {
   }
 
   @Test
-  void theNoiseExplainsTheDeviationsOfTheModelOfWhatWasMeasured() {
+  void theNoiseExplainsTheDeviationsOfTheRightModel() {
     int explained = 0;
     for (long seed = 0; seed < 10; seed++) {
       LackOfFit found = new Trial(seed, ROUNDS, NOISE, 1).compare();
@@ -86,7 +86,7 @@ class LackOfFitTest {
         .contains("in latency (95 % limit 1.0", "in rates (95 % limit 1.0");
   }
 
-  /** Too little to be seen from how far the predictions are off. */
+  /** The size of the deviations alone would not show the missing term. */
   @Test
   void aModelThatLacksATermDoesNotFit() {
     LackOfFit found = new Trial(1, ROUNDS, NOISE, 1.3).compare();
@@ -94,7 +94,7 @@ class LackOfFitTest {
     assertThat(found.text()).startsWith("The model does not fit").contains("95 % limit");
   }
 
-  /** With one variance for all points the rates' noise explained the deviations of the latency. */
+  /** With one variance for all points, the rates' noise would explain the latency's deviations. */
   @ParameterizedTest
   @ValueSource(longs = {1, 3})
   void noisyRatesDoNotHideAWrongLatencyCurve(long seed) {
@@ -103,7 +103,9 @@ class LackOfFitTest {
     assertThat(found.text()).startsWith("The model does not fit").contains("in latency");
   }
 
-  /** The fit spreads the noise of the rates over the latencies, which are not wrong for that. */
+  /**
+   * The fit spreads the noise of the rates over the latencies, which does not make the model wrong.
+   */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void noisyRatesDoNotMakeARightLatencyCurveWrong(long seed) {

@@ -22,7 +22,7 @@ final class Measurements {
     this.random = random;
   }
 
-  /** Returns about what an evaluation measures: 43 points. */
+  /** Returns 43 points, similar to those that an evaluation measures. */
   static List<Observation> of(PerformanceModel truth, double noise, Random random) {
     Measurements all = new Measurements(truth, noise, random);
     for (int size : SIZES) {

@@ -126,7 +126,7 @@ class PerformanceModelTest {
   }
 
   @Test
-  void connectionsShareTheCardsAndThreadsShareThem() {
+  void connectionsShareTheCardsAndThreadsShareTheConnections() {
     // one connection: the sender's processor, 120 + 30
     assertThat(model.periodNanos(concurrency(1, 1, 1, 8))).isCloseTo(150, within(EXACT));
     assertThat(model.bottleneck(concurrency(1, 1, 1, 8))).isEqualTo(Stage.SENDER_CPU);

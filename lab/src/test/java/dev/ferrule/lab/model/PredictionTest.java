@@ -40,7 +40,7 @@ class PredictionTest {
   }
 
   @Test
-  void amongAllEachNodeSendsAsMuchAsItReceives() {
+  void inAllToAllEachNodeSendsAsMuchAsItReceives() {
     Prediction one = predict(Scenario.Pattern.ALL_TO_ALL, 64, 16, 1);
     assertThat(one.messagesPerSecond()).isCloseTo(1e9 / 150, within(1.0));
     assertThat(one.bottleneck()).isEqualTo(Stage.SENDER_CPU);

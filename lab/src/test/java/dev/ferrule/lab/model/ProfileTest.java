@@ -30,7 +30,7 @@ class ProfileTest {
         FREE);
   }
 
-  /** Sums of steps miss the end by a bit or two, on either side. */
+  /** A sum of steps misses the end of the search by a rounding error, on either side. */
   @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void parametersWithoutEffectAreUnboundedFromAnyStart() {

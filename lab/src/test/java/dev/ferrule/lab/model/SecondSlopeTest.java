@@ -27,7 +27,7 @@ class SecondSlopeTest {
         .toList();
   }
 
-  /** Returns measurements of a card whose further bytes beyond an MTU take another time. */
+  /** Returns measurements of a card on which the bytes beyond an MTU take another time. */
   private static List<Observation> observations(int mtu, double factor, double noise, long seed) {
     Random random = new Random(seed);
     return Measurements.of(CARD, 0, new Random(0)).stream()
@@ -78,7 +78,7 @@ class SecondSlopeTest {
     assertThat(SecondSlope.of(few, fit)).isEmpty();
   }
 
-  /** Each parameter that no point depends on made a second slope more expensive. */
+  /** A parameter that no point depends on must not count in the criterion. */
   @Test
   void parametersThatNoMeasurementDependsOnDoNotHideASecondSlope() {
     int found = 0;
@@ -90,13 +90,13 @@ class SecondSlopeTest {
   }
 
   @Test
-  void aSecondSlopeThatChanceExplainsIsNotAskedFor() {
+  void aSecondSlopeThatChanceExplainsIsNotRequired() {
     SecondSlope slope = compareAlone(observations(1024, 1, 0.03, 0));
     assertThat(slope.gain()).isBetween(-10.0, 0.0);
-    assertThat(slope.text()).startsWith("the data do not ask for a second G");
+    assertThat(slope.text()).startsWith("the measurements do not require a second G");
   }
 
-  /** The search ended in an optimum beside the best one. */
+  /** The search must not end in a local optimum. */
   @ParameterizedTest
   @ValueSource(longs = {9, 15})
   void noOtherStartFindsABetterSecondSlope(long seed) {

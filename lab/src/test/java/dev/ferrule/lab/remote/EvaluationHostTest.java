@@ -46,7 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a host does for evaluations on other hosts, and what it does not do for anyone. */
+/** What a host does for evaluations on other hosts, and what it refuses. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EvaluationHostTest {
 
@@ -65,7 +65,7 @@ class EvaluationHostTest {
   private final List<AutoCloseable> opened = new ArrayList<>();
   private final Map<EvaluationHost, Thread> threads = new ConcurrentHashMap<>();
 
-  /** Starts servers that only exist here. */
+  /** Starts servers that exist only in this test. */
   private final Servers servers =
       (provider, settings, lines) -> {
         URI uri = URI.create(provider.scheme() + "://192.0.2.1:" + ports.incrementAndGet());
@@ -187,7 +187,7 @@ class EvaluationHostTest {
               said.add(line);
               later[0] = host(address);
             })) {
-      assertThat(said).hasSize(1).allMatch(line -> line.startsWith("waiting 250 s for"));
+      assertThat(said).hasSize(1).allMatch(line -> line.startsWith("waiting up to 250 s for"));
       assertThat(remote.start(PROVIDER, SETTINGS, line -> {}).uri()).isNotNull();
     }
     assertThat(later[0].address()).isEqualTo(gone.address());
@@ -275,9 +275,9 @@ class EvaluationHostTest {
     }
   }
 
-  /** Each byte comes in time, but not the answer. */
+  /** Each byte arrives in time, but the answer does not. */
   @Test
-  void aClientThatDripsBytesIsEnded() throws Exception {
+  void aClientThatSendsByteByByteIsDisconnected() throws Exception {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
@@ -343,10 +343,10 @@ class EvaluationHostTest {
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
-    await(running::isEmpty); // as it shows no sign of life
+    await(running::isEmpty); // as it sends no keepalive
   }
 
-  /** It shows signs of life, but the host cannot send answers. */
+  /** It sends keepalives, but the host cannot send answers. */
   @Test
   void anEvaluationThatReadsNothingIsEnded() throws IOException {
     EvaluationHost host =
@@ -494,7 +494,7 @@ class EvaluationHostTest {
         .hasMessageContaining("cannot reach 'ferrule serve --for-evaluation' at 127.0.0.1:");
   }
 
-  /** Plays a host that dies when it is asked for a server. */
+  /** Acts as a host that dies when a server is requested. */
   private static void greetAndLeave(ServerSocket relay) {
     try (ControlChannel channel = new ControlChannel(relay.accept(), Duration.ofMinutes(2))) {
       JsonObject greeting = new JsonObject();

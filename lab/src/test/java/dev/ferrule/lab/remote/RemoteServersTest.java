@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an evaluation does with the messages of a host that is not an evaluation host. */
+/** How an evaluation handles messages of a program that is not an evaluation host. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RemoteServersTest {
 
@@ -45,7 +45,10 @@ class RemoteServersTest {
     listening.close();
   }
 
-  /** Connects to a host that sends these lines, the first at once and each other for a message. */
+  /**
+   * Connects to a host that sends these lines, the first immediately and each further one after a
+   * message.
+   */
   private RemoteServers connect(String... lines) {
     Thread.ofPlatform().daemon().start(() -> say(List.of(lines)));
     return RemoteServers.connect(
@@ -77,7 +80,7 @@ class RemoteServersTest {
         .hasMessageContaining(
             "cannot reach 'ferrule serve --for-evaluation' at localhost:"
                 + listening.getLocalPort()
-                + ": the program there is another one");
+                + ": another program listens there");
   }
 
   @ParameterizedTest

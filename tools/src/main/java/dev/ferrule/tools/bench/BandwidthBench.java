@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Measures message rate and throughput for several message sizes: the median of rounds. A plain
- * memory copy, the bare cache line and the bare ring are measured beside them.
+ * Measures message rate and throughput for several message sizes, each as the median of several
+ * rounds. Also measures a plain memory copy, the bare cache line and the bare ring, for comparison.
  */
 public final class BandwidthBench extends Bench {
 
@@ -18,7 +18,7 @@ public final class BandwidthBench extends Bench {
   private static final long MAX_DEFAULT_MESSAGES = 50_000_000;
   private static final long MESSAGES_WITHOUT_WARMUP = 100_000;
   private static final long MEMCPY_NANOS = 50_000_000;
-  private static final int COPIES_PER_LOOK = 16;
+  private static final int COPIES_PER_CLOCK_READING = 16;
   private static final int CACHE_LINE_BYTES = 64;
 
   private final SenderThreads senderThreads;
@@ -29,14 +29,14 @@ public final class BandwidthBench extends Bench {
    * Creates a benchmark.
    *
    * @param senderThreads the connections, all measured at once, and the sender threads; if the
-   *     first connection has a floor, that is measured too
+   *     first connection has a floor, the floor is measured too
    * @param subject the labels of the results
    * @param plan what to measure, on each connection
-   * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
-   *     the available buffers
+   * @param unacked the maximum number of incomplete messages on each connection; 0 if only the
+   *     available buffers limit it
    * @param batch the number of messages per batch
    * @param verify whether the server checks every byte
-   * @param memcpyFrom the least size for which a plain copy is measured as well
+   * @param memcpyFrom the minimum size for which a plain copy is measured as well
    */
   public BandwidthBench(
       SenderThreads senderThreads,
@@ -54,7 +54,7 @@ public final class BandwidthBench extends Bench {
 
   @Override
   public List<Result> run(Observer observer) {
-    // Confined memory is a little cheaper to access.
+    // Access to confined memory is slightly cheaper.
     try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       floor().ifPresent(Floor::warmUp);
       return run(
@@ -135,10 +135,10 @@ public final class BandwidthBench extends Bench {
       long copied = 0;
       long nanos;
       do {
-        for (int i = 0; i < COPIES_PER_LOOK; i++) {
+        for (int i = 0; i < COPIES_PER_CLOCK_READING; i++) {
           MemorySegment.copy(from, 0, to, 0, size);
         }
-        copied += (long) COPIES_PER_LOOK * size;
+        copied += (long) COPIES_PER_CLOCK_READING * size;
         nanos = System.nanoTime() - start;
       } while (nanos < MEMCPY_NANOS);
       return copied * NANOS_PER_SECOND / nanos;

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
 /**
- * A copy without protocol, measured as the floor of remote memory access.
+ * A copy without a protocol, measured as the floor of remote memory access.
  *
  * @param name the name of the call in C
  * @param bytes the length
@@ -35,9 +35,9 @@ record BareCopy(String name, long bytes, LongSupplier copy) {
 
   /**
    * Returns the system call that copies between two processes, repeated with the same arguments. It
-   * copies between the same bytes of the same processes as the remote memory access that is
-   * measured: a copy within one process is cheaper, as no permission is checked, and other bytes
-   * may be in other caches.
+   * copies between the same bytes of the same processes as the measured remote memory access. A
+   * copy within one process would be cheaper, since no permission is checked, and other bytes might
+   * be in other caches.
    */
   static BareCopy crossMemory(
       Arena arena, MemorySegment memory, ExposureMessage exposure, boolean write) {

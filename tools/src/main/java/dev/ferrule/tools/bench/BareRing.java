@@ -12,29 +12,29 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 
 /**
- * A bare one-way ring of records for each direction, in a file mapped by client and server: the
- * floor of every queue over shared memory. A line that both sides write, as in {@link CacheLine},
- * is handed over in one transfer; a one-way queue needs two, as the writer first takes the line
- * from the reader spinning on it.
+ * A bare one-way ring of records for each direction, in a file that client and server map: the
+ * floor of every queue over shared memory. A cache line that both sides write, as in {@link
+ * CacheLine}, needs one transfer between processors for each message. A one-way queue needs two,
+ * because the writer first takes the line from the reader that spins on it.
  *
  * <p>A record is a header of 8 bytes and a payload, rounded up to 8. One release store of the
- * header publishes it. The receiver acknowledges every eighth of the ring; that of a stream clears
- * it before, as {@code sm} does, if messages are short. There is no validation beyond what protects
- * the process from a crash, no wake-up and no close.
+ * header publishes it. The receiver acknowledges each eighth of the ring. In a stream of short
+ * messages it clears that eighth first, as {@code sm} does. The ring has no wake-up and no close,
+ * and validates only what protects the process from a crash.
  *
- * <p>Each round begins at the start of the rings. A header holds the message's number, which
- * continues from round to round, and is negative, which no word of a payload is: neither the
- * records of earlier rounds nor a payload can be mistaken for the next header.
+ * <p>Each round begins at the start of the rings. A header contains the message's number, which
+ * continues from round to round. A header is negative, and no word of a payload is. So neither a
+ * record of an earlier round nor a payload can be mistaken for the next header.
  *
- * <p>Memory is accessed without bounds checks. Addresses depend on this side's state alone, never
- * on what the peer has written.
+ * <p>Memory is accessed without bounds checks. Addresses depend only on this side's state, never on
+ * what the peer has written.
  */
 final class BareRing implements AutoCloseable {
 
-  /** The maximum payload: the ring holds many of them. */
+  /** The maximum payload. The ring has room for several of them. */
   static final int MAX_PAYLOAD = 64 << 10;
 
-  /** With longer payloads, a stream is slower if its receiver clears them. */
+  /** Clearing longer payloads would make a stream slower. */
   private static final int MAX_CLEARED = 4096;
 
   /** Offset of the rings in the file: after the page of the {@link CacheLine}. */
@@ -64,18 +64,18 @@ final class BareRing implements AutoCloseable {
   private static final VarHandle WORD = LONG.varHandle();
 
   /**
-   * How long the receiver of a stream pauses after an empty poll: some microseconds. Polling again
-   * at once takes each line from the sender while it is being filled.
+   * The length of a pause after an empty poll of a stream: some microseconds. Polling again at once
+   * would take each cache line from the sender while it fills the line.
    */
   private static final int PAUSES = 256;
 
   /** Empty polls before a check of the peer: some milliseconds. */
-  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+  private static final int POLLS_BEFORE_CHECK = 1 << 22;
 
   /** The same, with pauses between the polls. */
-  private static final int PAUSED_LOOKS_BEFORE_CHECK = 1 << 10;
+  private static final int PAUSED_POLLS_BEFORE_CHECK = 1 << 10;
 
-  /** A process has addresses of at most 56 bits; those of words end in 000. */
+  /** Addresses have at most 56 bits; the lowest three bits of a word's address are 0. */
   private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
 
   private static final long FOREVER = Long.MAX_VALUE;
@@ -110,16 +110,16 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Maps the client's side, which measures. The check throws if the peer is gone; it is called at
-   * intervals during a long wait.
+   * Maps the client's side, which measures. The check is called at intervals during a long wait,
+   * and throws if the connection has ended.
    */
   static BareRing ofClient(Path file, Runnable peerCheck) throws IOException {
     return new BareRing(file, false, FOREVER, peerCheck);
   }
 
   /**
-   * Maps the server's side, which echoes and receives, and waits at least that long for a client
-   * that is alive.
+   * Maps the server's side, which echoes and receives. The limit is the minimum time for which it
+   * waits for a client whose connection is open.
    */
   static BareRing ofServer(Path file, long limitNanos, Runnable peerCheck) throws IOException {
     return new BareRing(file, true, limitNanos, peerCheck);
@@ -144,8 +144,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number. One
-   * more is sent than timed, which starts the clock.
+   * Sends messages one at a time, and waits for the echo of each; the peer must {@link #echo} one
+   * message more than the given number. The first message starts the clock and is not timed.
    */
   synchronized void bounce(long[] periods, int count, int size) {
     checkUsable(size);
@@ -161,14 +161,14 @@ final class BareRing implements AutoCloseable {
       number(source, payload, sent);
       copy(source, out + position + HEADER_BYTES, payload);
       WORD.setRelease(ALL, out + position, header(sent++, size));
-      // The clock is read while the message is in flight, as in PingPong: its cost does not count.
+      // As in PingPong, the clock is read while the message is in flight, so it adds no time.
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
       }
       before = now;
       long record = in + position;
-      awaitRecord(record, header(received, size), 0, LOOKS_BEFORE_CHECK);
+      awaitRecord(record, header(received, size), 0, POLLS_BEFORE_CHECK);
       if (!hasNumber(record + HEADER_BYTES, payload, sent - 1)) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST, "an echo through the bare ring differs from what was sent");
@@ -182,7 +182,7 @@ final class BareRing implements AutoCloseable {
     }
   }
 
-  /** Echoes messages. Throws if the client stops sending: this thread spins meanwhile. */
+  /** Echoes messages. Spins for each, and therefore throws if the client stops sending. */
   synchronized void echo(long count, int size) {
     checkUsable(size);
     int payload = payloadBytes(size);
@@ -194,7 +194,7 @@ final class BareRing implements AutoCloseable {
     long taken = sent; // by the client
     long position = 0;
     for (long i = 0; i < count; i++) {
-      awaitRecord(in + position, header(received++, size), 0, LOOKS_BEFORE_CHECK);
+      awaitRecord(in + position, header(received++, size), 0, POLLS_BEFORE_CHECK);
       if (sent - taken >= capacity) {
         taken = awaitAcknowledged(sent - capacity + 1);
       }
@@ -210,7 +210,7 @@ final class BareRing implements AutoCloseable {
 
   /**
    * Sends messages one after another; the peer must {@link #take} the same number. Returns the
-   * nanoseconds until the peer has acknowledged the last.
+   * nanoseconds until the peer has acknowledged the last one.
    */
   synchronized long stream(long count, int size) {
     checkUsable(size);
@@ -242,8 +242,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Receives messages, and returns how many have another number at an end of their payload. Throws
-   * if the client stops sending: this thread spins meanwhile.
+   * Receives messages, and returns how many have a wrong number at either end of their payload.
+   * Spins, and therefore throws if the client stops sending.
    */
   synchronized long take(long count, int size) {
     checkUsable(size);
@@ -259,7 +259,7 @@ final class BareRing implements AutoCloseable {
     long acknowledged = number;
     long wrong = 0;
     while (number != last) {
-      awaitRecord(record, header(number, size), PAUSES, PAUSED_LOOKS_BEFORE_CHECK);
+      awaitRecord(record, header(number, size), PAUSES, PAUSED_POLLS_BEFORE_CHECK);
       if (!hasNumber(record + HEADER_BYTES, payload, number)) {
         wrong++;
       }
@@ -299,8 +299,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Returns the same address of a word, masked so that the JIT compiler knows its range and
-   * alignment and omits the checks of both.
+   * Returns the given address of a word. The mask does not change it, but shows its range and
+   * alignment to the JIT compiler, which then omits the checks of both.
    */
   private static long word(long address) {
     return address & WORD_ADDRESS;
@@ -320,21 +320,21 @@ final class BareRing implements AutoCloseable {
    * Spins until a record has its header. The acquire load pairs with the release store that
    * publishes it.
    */
-  private void awaitRecord(long record, long header, int pauses, int looksBeforeCheck) {
+  private void awaitRecord(long record, long header, int pauses, int pollsBeforeCheck) {
     if ((long) WORD.getAcquire(ALL, word(record)) != header) {
-      spinForRecord(record, header, pauses, looksBeforeCheck);
+      spinForRecord(record, header, pauses, pollsBeforeCheck);
     }
   }
 
-  private void spinForRecord(long record, long header, int pauses, int looksBeforeCheck) {
-    int looks = 0;
+  private void spinForRecord(long record, long header, int pauses, int pollsBeforeCheck) {
+    int polls = 0;
     long end = 0;
     do {
       for (int i = 0; i < pauses; i++) {
         Thread.onSpinWait();
       }
-      if (++looks == looksBeforeCheck) {
-        looks = 0;
+      if (++polls == pollsBeforeCheck) {
+        polls = 0;
         end = check(end);
       }
     } while ((long) WORD.getAcquire(ALL, word(record)) != header);
@@ -342,13 +342,13 @@ final class BareRing implements AutoCloseable {
 
   /** Spins until the peer has acknowledged a number of messages; returns its current count. */
   private long awaitAcknowledged(long number) {
-    int looks = 0;
+    int polls = 0;
     long end = 0;
     long acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);
     while (acknowledged < number) {
       Thread.onSpinWait();
-      if (++looks == LOOKS_BEFORE_CHECK) {
-        looks = 0;
+      if (++polls == POLLS_BEFORE_CHECK) {
+        polls = 0;
         end = check(end);
       }
       acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);
@@ -357,7 +357,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Checks whether to go on waiting; returns the deadline, which is 0 in the first check of a wait.
+   * Throws if the wait must end. Otherwise returns the deadline of the wait; the argument is the
+   * previous one, or 0 in the first check.
    */
   private long check(long end) {
     if (closed) {
@@ -388,7 +389,7 @@ final class BareRing implements AutoCloseable {
     }
   }
 
-  /** Unmaps the memory when no thread is inside; a thread that waits there fails. */
+  /** Ends the waits of other threads with an exception, and then unmaps the memory. */
   @Override
   public void close() {
     closed = true;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Measures in rounds, after a warm-up. The rounds of several measurements are interleaved, so that
- * disturbances affect all of them alike.
+ * a disturbance affects all of them equally.
  */
 public abstract class Bench {
 
@@ -18,16 +18,16 @@ public abstract class Bench {
     this.plan = plan;
   }
 
-  /** The measurement of one size, extended by each round. */
+  /** The measurement of one size. Each round adds to its results. */
   interface Measurement {
 
     /** Returns what is measured, such as {@code 64 bytes}. */
     String name();
 
-    /** Warms up; the loops are not compiled yet if this is the first measurement. */
+    /** Warms up. In the first measurement the loops are not yet compiled. */
     void warmUp(boolean first);
 
-    /** Measures the round with that index. */
+    /** Measures the round with the given index. */
     void round(int index);
 
     /** Returns the results of the rounds so far; empty before the first one. */
@@ -51,7 +51,7 @@ public abstract class Bench {
    */
   public abstract List<Result> run(Observer observer);
 
-  /** Runs measurements together; returns their results after those of earlier ones. */
+  /** Runs measurements in interleaved rounds. Returns the earlier results followed by theirs. */
   final List<Result> run(
       List<? extends Measurement> together, List<Result> earlier, Observer observer) {
     for (Measurement measurement : together) {

@@ -18,12 +18,12 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client side of the measurements, which drives them: a connection to a {@link BenchServer}.
- * Belongs to one thread at a time.
+ * The client side of the measurements, which controls them: a connection to a {@link BenchServer}.
+ * Used by one thread at a time.
  */
 public final class BenchClient implements AutoCloseable {
 
-  /** The time of a message where processors are emulated, or busy. */
+  /** The time of a message on emulated or busy processors. */
   private static final double SLOW_MESSAGE_NANOS = 1e6;
 
   private static final double SLOW_BYTE_NANOS = 10;
@@ -40,7 +40,7 @@ public final class BenchClient implements AutoCloseable {
     this(connection, waitStrategy, null);
   }
 
-  /** Creates a client of a connection in one direction, with the source of the server's reports. */
+  /** Creates a client of a one-way connection, with a function that gets the server's reports. */
   BenchClient(
       Connection connection,
       WaitStrategy waitStrategy,
@@ -50,12 +50,12 @@ public final class BenchClient implements AutoCloseable {
     this.reports = reports;
   }
 
-  /** {@return whether messages are measured in one direction, by {@link OneWayCallBench}} */
+  /** {@return whether messages go in one direction only, as {@link OneWayCallBench} measures} */
   public boolean isOneWay() {
     return reports != null;
   }
 
-  /** Closes a connection in one direction, which ends the server's part. */
+  /** Closes a one-way connection, after which the server reports. */
   void end() {
     connection.close();
   }
@@ -86,15 +86,15 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Marks the begin of a round, with the number of messages, bounces or accesses and the length of
-   * each, for a {@link Watchdog}.
+   * Marks the start of a round for a {@link Watchdog}, with the number of its messages, bounces or
+   * accesses, and the length of each.
    */
   void begin(long count, int size) {
     roundNanos = count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS);
     rounds++;
   }
 
-  /** Returns the number of rounds begun. */
+  /** Returns the number of rounds that have started. */
   long rounds() {
     return rounds;
   }
@@ -123,7 +123,7 @@ public final class BenchClient implements AutoCloseable {
     return connection.register(memory);
   }
 
-  /** Lets the server expose memory, its own or the provider's. */
+  /** Requests that the server expose memory, which it or the provider allocates. */
   ExposureMessage expose(int size, boolean allocated) {
     start(Round.of(allocated ? Round.Kind.ALLOCATE : Round.Kind.EXPOSE, 0, size));
     try (ReceiveRegion message = connection.receiver().receive()) {
@@ -137,9 +137,9 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Shares a cache line and a bare ring with the server, to be measured between the rounds.
+   * Shares a cache line and a bare ring with the server, which are measured between the rounds.
    *
-   * @return false if that is not possible, as with a server on another host
+   * @return false if that is not possible, for example with a server on another host
    */
   public boolean openFloor() {
     floor = shareFloor().orElse(null);
@@ -148,9 +148,9 @@ public final class BenchClient implements AutoCloseable {
 
   /**
    * Shares a cache line and a bare ring with the server. The caller uses them while nothing else is
-   * measured, and closes them. A server has one of each for a connection.
+   * measured, and closes them. The server has at most one of each for a connection.
    *
-   * @return both; empty if that is not possible, as with a server on another host
+   * @return both; empty if that is not possible, for example with a server on another host
    */
   public Optional<Floor> shareFloor() {
     start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
@@ -160,7 +160,7 @@ public final class BenchClient implements AutoCloseable {
     }
     try (FloorFile file = new FloorFile(reply.messages()).open()) {
       return Optional.of(Floor.open(this, file, () -> Session.requireOpen(connection)));
-    } catch (IOException e) { // as in another container with process ids of its own
+    } catch (IOException e) { // for example, in a container with its own PID namespace
       return Optional.empty();
     }
   }
@@ -176,12 +176,12 @@ public final class BenchClient implements AutoCloseable {
     return failure != null && String.valueOf(failure.getMessage()).contains(text);
   }
 
-  /** Ends the connection at once, from any thread, which ends every wait on it. */
+  /** Ends the connection immediately, and so every wait on it. Any thread may call this. */
   void abort() {
     connection.close(Duration.ZERO);
   }
 
-  /** Returns the floor; empty if none was opened. */
+  /** Returns the floor; empty if {@link #openFloor} was not called or failed. */
   Optional<Floor> floor() {
     return Optional.ofNullable(floor);
   }

@@ -23,16 +23,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server side of the measurements, for any number of clients: with a thread for each of them,
- * or one for all.
+ * The server side of the measurements, for several clients, with one thread for each of them or one
+ * for all.
  */
 public final class BenchServer {
 
-  /** Time limit for a thread to get a processor of its own. */
+  /** How long a new client waits for a slot whose thread can be pinned. */
   private static final long SLOT_NANOS = 200_000_000;
 
-  /** Time limit for a client to wait for the one before it to confirm. */
-  private static final long TURN_NANOS = 500_000_000;
+  /** How long a client waits until the previous one has confirmed its connection. */
+  private static final long CONFIRMATION_NANOS = 500_000_000;
 
   private final Listener listener;
   private final WaitStrategy waitStrategy;
@@ -43,16 +43,17 @@ public final class BenchServer {
   private final OneWayReports oneWays = new OneWayReports();
   private final BitSet busySlots = new BitSet(); // guarded by itself
   private boolean unpinnedReported; // guarded by busySlots
-  private CountDownLatch lastArrival = new CountDownLatch(0); // of the accepting thread
+  private CountDownLatch lastAccept = new CountDownLatch(0); // of the accepting thread
 
   /**
    * Creates a server.
    *
    * @param listener accepts the clients
-   * @param waitStrategy how the listener's connections wait
-   * @param pinning the processors for the threads
-   * @param limits limits the clients' requests
-   * @param problems receives one line about each failure of a client; the others are still served
+   * @param waitStrategy the wait strategy of the listener's connections
+   * @param pinning the processors to which the threads are pinned
+   * @param limits the limits of the clients' requests
+   * @param problems receives one line for each failure of a client; the other clients are still
+   *     served
    */
   public BenchServer(
       Listener listener,
@@ -67,15 +68,15 @@ public final class BenchServer {
     this.problems = problems;
   }
 
-  /** Serves clients until the listener is closed, each by a thread of its own. */
+  /** Serves clients until the listener is closed, each in its own thread. */
   public void run() {
     accept(this::serve);
   }
 
   /**
-   * Serves clients until the listener is closed, all of them by one thread.
+   * Serves clients until the listener is closed, all of them in one thread.
    *
-   * @throws RuntimeException if that thread fails, with the reason; all connections are closed then
+   * @throws RuntimeException with the reason if that thread fails; all connections are then closed
    */
   public void runSingleReceiver() {
     isSingleReceiver = true;
@@ -88,7 +89,7 @@ public final class BenchServer {
             try {
               Pinning.apply(cpu, problems);
               dispatcher.run();
-            } catch (Throwable e) { // nothing is received any more: every client would hang
+            } catch (Throwable e) { // otherwise every client would wait forever
               failure.set(e);
               listener.close();
             }
@@ -113,12 +114,12 @@ public final class BenchServer {
       try {
         admit(request, server);
       } catch (RuntimeException | OutOfMemoryError e) {
-        problems.accept(Problems.reason(e)); // of this client only
+        problems.accept(Problems.reason(e)); // affects this client only
       }
     }
   }
 
-  /** Accepts a client in a thread of its own: a client that does not confirm delays no other. */
+  /** Accepts a client in its own thread, so that one that does not confirm delays no other. */
   private void admit(ConnectionRequest request, Consumer<Connection> server) {
     if (!limits.admit()) {
       problems.accept(
@@ -126,7 +127,7 @@ public final class BenchServer {
       request.reject(CommandHandshake.BENCHMARK.full());
       return;
     }
-    CountDownLatch before = lastArrival;
+    CountDownLatch previous = lastAccept;
     CountDownLatch done = new CountDownLatch(1);
     try {
       start(
@@ -138,7 +139,7 @@ public final class BenchServer {
                   accept(
                       request,
                       connection -> {
-                        awaitTurn(before);
+                        awaitPrevious(previous);
                         server.accept(connection);
                       });
             } catch (RuntimeException | OutOfMemoryError e) {
@@ -150,7 +151,7 @@ public final class BenchServer {
               done.countDown();
             }
           });
-      lastArrival = done;
+      lastAccept = done;
     } catch (Throwable e) {
       limits.left();
       throw e;
@@ -158,19 +159,21 @@ public final class BenchServer {
   }
 
   /**
-   * Waits for the client before. Both sides choose processors by the order of connecting, but a
-   * client that does not confirm must not delay the next for long.
+   * Waits until the previous client has been accepted or has failed, since both sides choose
+   * processors in the order of connecting. The wait is limited: a client that does not confirm must
+   * not delay the next one for long.
    */
-  private static void awaitTurn(CountDownLatch before) {
+  private static void awaitPrevious(CountDownLatch previous) {
     try {
-      boolean ignored = before.await(TURN_NANOS, TimeUnit.NANOSECONDS);
+      boolean ignored = previous.await(CONFIRMATION_NANOS, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   /**
-   * Serves a client; returns false if it was not accepted. Its end is counted by its connection.
+   * Accepts and serves a client; returns false if it was not accepted. When the connection of an
+   * accepted client closes, the client is removed from the limits.
    */
   private boolean accept(ConnectionRequest request, Consumer<Connection> server) {
     Optional<OneWayRequest> oneWay =
@@ -182,8 +185,8 @@ public final class BenchServer {
       request.reject(CommandHandshake.BENCHMARK.unable());
       problems.accept(
           request.peer()
-              + " rejected: it times calls in one direction, which a server that receives by one"
-              + " thread cannot");
+              + " rejected: it measures calls in one direction, which needs a thread for each"
+              + " connection, but this server receives in one thread");
       return false;
     }
     if (oneWay.get().report() == OneWayRequest.NONE) {
@@ -197,7 +200,7 @@ public final class BenchServer {
       request.reject(CommandHandshake.BENCHMARK.unable());
       throw e;
     }
-    // The payload is the answer: the connection has no other purpose.
+    // The accept payload carries the report; the connection has no other purpose.
     return serve(request, Connection::close, report);
   }
 
@@ -207,7 +210,7 @@ public final class BenchServer {
       connection.onClose(closed -> limits.left());
       try {
         server.accept(connection);
-      } catch (Throwable e) { // without a thread its client would wait for ever
+      } catch (Throwable e) { // without a thread, its client would wait forever
         connection.close();
         problems.accept(Problems.reason(e));
       }
@@ -220,13 +223,14 @@ public final class BenchServer {
   }
 
   /**
-   * Serves a connection by a thread of its own.
+   * Serves a connection in its own thread.
    *
-   * @param reports receives the reports of a connection in one direction; null for another one
+   * @param reports receives the reports of a one-way connection; null for a connection in both
+   *     directions
    */
   private void serve(
       Connection connection, @Nullable CompletableFuture<List<OneWayReport>> reports) {
-    int slot = takeSlot(); // while it is this client's turn
+    int slot = takeSlot(); // in the order of connecting
     try {
       start(
           "ferrule-serve",
@@ -264,8 +268,9 @@ public final class BenchServer {
   }
 
   /**
-   * Waits for a free slot. A client that measures repeatedly closes one connection and makes the
-   * next, whose thread must not go unpinned because the previous one has not quite ended.
+   * Takes the first free slot. If no processor is left for it, first waits a moment for another
+   * one: a client that measures repeatedly closes one connection and opens the next, whose thread
+   * must be pinned although the previous thread may not have ended.
    */
   private int takeSlot() {
     long end = System.nanoTime() + SLOT_NANOS;

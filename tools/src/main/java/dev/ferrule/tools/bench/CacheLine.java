@@ -11,19 +11,19 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 
 /**
- * One cache line in a file mapped by two processes, bounced between two of their threads: the floor
- * of every latency over shared memory. One side writes odd numbers, the other answers each with the
- * next even one.
+ * One cache line in a file that two processes map, bounced between a thread of each: the floor of
+ * every latency over shared memory. One side writes odd numbers; the other answers each with the
+ * next even number.
  */
 final class CacheLine implements AutoCloseable {
 
   private static final VarHandle VALUE = ValueLayout.JAVA_LONG.varHandle();
 
-  /** Mapped memory starts at a page boundary, so the line shares nothing. */
+  /** Mapped memory starts at a page boundary, so there is no false sharing. */
   private static final long BYTES = 64;
 
   /** Polls of an unchanged line before a check of the peer: some milliseconds. */
-  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+  private static final int POLLS_BEFORE_CHECK = 1 << 22;
 
   private static final long FOREVER = Long.MAX_VALUE;
 
@@ -32,8 +32,9 @@ final class CacheLine implements AutoCloseable {
   private final Runnable peerCheck;
 
   /**
-   * Maps a file that is not shorter than a line: mapping would extend it. The check throws if the
-   * peer is gone; it is called at intervals during a long wait.
+   * Maps a file, which must have at least the length of a line, since mapping would extend a
+   * shorter one. The check is called at intervals during a long wait, and throws if the connection
+   * has ended.
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
@@ -46,8 +47,8 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Bounces the line; the peer must {@link #answer} the same number. One more round trip is made
-   * than timed, which starts the clock.
+   * Bounces the line; the peer must {@link #answer} one bounce more than the given number. The
+   * first round trip starts the clock and is not timed.
    */
   void bounce(long[] periods, int count) {
     MemorySegment memory = line;
@@ -55,7 +56,7 @@ final class CacheLine implements AutoCloseable {
     long before = 0;
     for (int i = -1; i < count; i++) {
       VALUE.setRelease(memory, 0L, value + 1);
-      // The clock is read while the line is in flight, as in PingPong: its cost does not count.
+      // As in PingPong, the clock is read while the line is in flight, so it adds no time.
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
@@ -67,13 +68,13 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Answers bounces. Throws if one does not come within the time limit: this thread spins
-   * meanwhile.
+   * Answers bounces. Spins for each, and therefore throws if one does not arrive within the time
+   * limit.
    */
   void answer(long count, long limitNanos) {
     MemorySegment memory = line;
-    // The first may already be there: the number to wait for depends on whether the last was an
-    // answer (even).
+    // The first bounce may have arrived already. The line then has the odd number of that bounce,
+    // otherwise the even number of the last answer.
     long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
     for (long i = 0; i < count; i++) {
       await(memory, value, limitNanos);
@@ -82,13 +83,15 @@ final class CacheLine implements AutoCloseable {
     }
   }
 
-  /** Spins until the line has a value; throws after a time limit, counted from the first check. */
+  /**
+   * Spins until the line has a value. Throws after a time limit, which starts at the first check.
+   */
   private void await(MemorySegment memory, long value, long limitNanos) {
-    int looks = 0;
+    int polls = 0;
     long end = 0;
     while ((long) VALUE.getAcquire(memory, 0L) != value) {
-      if (++looks == LOOKS_BEFORE_CHECK) {
-        looks = 0;
+      if (++polls == POLLS_BEFORE_CHECK) {
+        polls = 0;
         peerCheck.run();
         long now = System.nanoTime();
         if (end == 0) {

@@ -11,8 +11,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures the calls themselves: each send, receive and free of a ping-pong is timed. Waiting is
- * not included: only the receive that returns the message counts. Two consecutive readings of the
- * clock are timed as well, since every other time includes that.
+ * not included: only the receive that returns the message is timed. The interval between two
+ * consecutive readings of the clock is measured as well, since every other time includes it.
  */
 public final class CallBench extends Bench {
 
@@ -113,7 +113,7 @@ public final class CallBench extends Bench {
       long after;
       do {
         if (!client.spins()) {
-          Thread.yield(); // the server may need this processor
+          Thread.yield(); // the server may run on this processor
         }
         before = System.nanoTime();
         message = receiver.tryReceive();

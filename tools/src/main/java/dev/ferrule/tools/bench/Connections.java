@@ -23,7 +23,7 @@ public final class Connections implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param endpoint the server's address, and how to connect
+   * @param endpoint the server's address and the connection's options
    * @param count the number of connections
    */
   public Connections(ConfiguredAddress endpoint, int count) {
@@ -40,10 +40,10 @@ public final class Connections implements AutoCloseable {
   private Connections() {}
 
   /**
-   * Opens one connection, to be measured in one direction.
+   * Opens one connection, for measurements in one direction.
    *
-   * @param endpoint the server's address, and how to connect
-   * @return the connection, by {@link BenchClient#isOneWay}
+   * @param endpoint the server's address and the connection's options
+   * @return the connection; {@link BenchClient#isOneWay} is true of its client
    */
   public static Connections oneWay(ConfiguredAddress endpoint) {
     Connections result = new Connections();
@@ -88,7 +88,7 @@ public final class Connections implements AutoCloseable {
    * Checks that the server accepts messages of a length.
    *
    * @param longest the longest message to be measured, in bytes
-   * @param remedy how to raise the server's limit, up to the option's value
+   * @param remedy how to raise the server's limit; the message appends the length
    */
   public void requireRoomFor(int longest, String remedy) {
     Connection first = connections.get(0).get();
@@ -96,7 +96,7 @@ public final class Connections implements AutoCloseable {
     if (longest > limit) {
       throw new ToolException(
           ExitCode.USAGE,
-          "%s: the server accepts messages of up to %s bytes, not of %s; %s%3$s"
+          "%s: messages of %3$s bytes exceed the server's limit of %2$s; %4$s%3$s"
               .formatted(first.uri(), limit, longest, remedy));
     }
   }

@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server side of all connections of a listener, by one thread, which receives from all of them
- * ({@link dev.ferrule.Listener#receiver()}) and dispatches by connection. With {@link Session},
- * each connection has a thread of its own instead.
+ * The server side of all connections of a listener, in one thread. It receives from all of them
+ * ({@link dev.ferrule.Listener#receiver()}) and dispatches each message by its connection. With
+ * {@link Session}, each connection has its own thread instead.
  */
 final class Dispatcher implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class Dispatcher implements AutoCloseable {
           connection ->
               report(
                   connection.uri()
-                      + ": closed, as its client does not receive, which delays other clients"));
+                      + ": closed, because its client does not receive and delays other clients"));
   private volatile boolean closed;
   private final ExecutorService closer =
       new ThreadPoolExecutor(
@@ -47,10 +47,11 @@ final class Dispatcher implements AutoCloseable {
           TimeUnit.SECONDS,
           new LinkedBlockingQueue<>(),
           Thread.ofPlatform().daemon().name("ferrule-serve close").factory(),
-          new ThreadPoolExecutor.DiscardPolicy()); // at the end all are closed anyway
+          new ThreadPoolExecutor.DiscardPolicy()); // close() closes all connections
 
   /**
-   * Creates the server side. A failure of one client is one problem; the others are still served.
+   * Creates the server side. {@code problems} receives one line for each failure of a client; the
+   * other clients are still served.
    */
   Dispatcher(Receiver receiver, ServerLimits limits, Consumer<String> problems) {
     this.receiver = receiver;
@@ -58,10 +59,10 @@ final class Dispatcher implements AutoCloseable {
     this.problems = problems;
   }
 
-  /** Serves a connection from now on. Its first message may already have been dispatched. */
+  /** Adds a connection. Its first message may already have been dispatched. */
   void add(Connection connection) {
     Part part = part(connection);
-    if (closed) { // while it was being accepted
+    if (closed) { // while the connection was being accepted
       part.close();
     }
   }
@@ -126,7 +127,7 @@ final class Dispatcher implements AutoCloseable {
     Refusal.send(connection.sender(), reason);
   }
 
-  /** One connection's part: what remains to be done of its current round. */
+  /** The state of one connection: what remains of its current round. */
   private final class Part implements AutoCloseable {
 
     private final Guarded<Connection> connection;
@@ -164,14 +165,14 @@ final class Dispatcher implements AutoCloseable {
       switch (round.kind()) {
         case ECHO -> echoes = round.count();
         case SINK -> {
-          // the client may close at any time, on another thread: the collector frees the memory
+          // another thread may close the connection at any time: the collector frees the memory
           MessageContent expected = new MessageContent(Arena.ofAuto(), round.size());
           Sink begun = new Sink(expected, round);
           sink = begun;
           sinkCount = round.count();
           endIfFull(begun);
         }
-        // spinning for one client would starve the others
+        // no floor: spinning for one client would starve the others
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
         case FLOOR, RING_ECHO, RING_SINK ->
             throw new IllegalArgumentException(

@@ -18,7 +18,7 @@ final class Echo implements MessageHandler {
     this.receiver = receiver;
   }
 
-  /** Answers messages, spinning for each or waiting by the connection's wait strategy. */
+  /** Echoes messages. Spins for each, or waits by the connection's wait strategy. */
   void run(long count, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
     for (long left = count; left > 0; ) {

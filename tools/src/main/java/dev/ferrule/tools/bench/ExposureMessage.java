@@ -13,11 +13,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Memory that a server exposes for a measurement, as sent to the client in one message: its handle,
- * and its address for the bare system call, which has no handles.
+ * The message in which a server describes the memory that it exposes for a measurement: its handle,
+ * and its address for the bare system call, which knows no handles.
  *
- * @param handle what the client attaches
- * @param pid the server's process, in its own PID namespace
+ * @param handle the handle that the client attaches
+ * @param pid the id of the server's process, in its own PID namespace
  * @param address the address of the memory in that process
  */
 record ExposureMessage(RmaHandle handle, long pid, long address) {

@@ -5,21 +5,22 @@ import java.io.IOException;
 
 /**
  * The bare cache line and the bare ring between client and server, measured in rounds interleaved
- * with those of the messages. Belongs to the client's thread.
+ * with those of the messages. Used only by the client's measuring thread.
  */
 public final class Floor implements AutoCloseable {
 
   private static final int BOUNCES = 20_000;
   private static final int FEW_BOUNCES = 2_000;
 
-  // on busy processors a bounce may take a time slice of milliseconds; then these bounces suffice
+  // On busy processors a bounce may take a time slice of milliseconds. If the first bounces are
+  // slow, the round ends with them.
   private static final int FIRST_BOUNCES = 128;
   private static final long SLOW_NANOS = 20_000_000;
 
   private static final long WARMUP_NANOS = 500_000_000;
   private static final double WAYS = 2;
 
-  /** Fewer large messages are bounced on the ring: about as many bytes as of 1 KiB. */
+  /** A round on the ring has fewer bounces for large messages: at most this number of bytes. */
   private static final long RING_BOUNCED_BYTES = 1024L * BOUNCES;
 
   private static final long RING_WARMUP_NANOS = 300_000_000;
@@ -38,8 +39,8 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Maps a file created by the server. The check throws if the peer is gone; it is called at
-   * intervals during a long wait.
+   * Maps a file created by the server. The check is called at intervals during a long wait, and
+   * throws if the connection has ended.
    */
   static Floor open(BenchClient client, FloorFile file, Runnable peerCheck) throws IOException {
     CacheLine line = new CacheLine(file.path(), peerCheck);
@@ -51,12 +52,12 @@ public final class Floor implements AutoCloseable {
     }
   }
 
-  /** Returns whether messages of that size fit in the bare ring. */
+  /** Returns whether messages of the given size fit in the bare ring. */
   static boolean ringTakes(int size) {
     return size <= BareRing.MAX_PAYLOAD;
   }
 
-  /** Bounces the line until the JIT compiler has compiled the loop: half a second. */
+  /** Bounces the line for half a second, until the JIT compiler has compiled the loop. */
   public void warmUp() {
     long end = System.nanoTime() + WARMUP_NANOS;
     while (System.nanoTime() < end) {
@@ -116,7 +117,7 @@ public final class Floor implements AutoCloseable {
 
   /**
    * Sends messages through the bare ring until the JIT compiler has compiled the loop. Returns the
-   * time of one message at the end, in nanoseconds.
+   * time of one message in the last stream, in nanoseconds.
    */
   double warmUpStream(int size) {
     long end = System.nanoTime() + RING_WARMUP_NANOS;

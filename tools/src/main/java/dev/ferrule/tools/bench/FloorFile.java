@@ -12,14 +12,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The file that a client and a server of one host map for the floor: a page with the {@link
+ * The file that a client and a server on one host map for the floor: a page with the {@link
  * CacheLine}, and the {@link BareRing}. It is in memory (memfd_create(2)) and sealed, since an
  * access to a file that the other process has truncated would raise SIGBUS. The server sends its
- * process id and descriptor; the client opens that only if it is such a file of a process of its
- * user.
+ * process id and the descriptor. The client maps the file only if it is such a file and belongs to
+ * the client's user.
  *
- * @param number the id of the process that has created the file, and its descriptor in the lower 32
- *     bits
+ * @param number the id of the process that has created the file in the upper 32 bits, and its
+ *     descriptor in the lower 32 bits
  */
 record FloorFile(long number) implements AutoCloseable {
 
@@ -29,12 +29,12 @@ record FloorFile(long number) implements AutoCloseable {
   private static final Path LINK = Path.of("/memfd:" + SealedFile.NAME + " (deleted)");
   private static final int SEALS = Posix.F_SEAL_SHRINK | Posix.F_SEAL_GROW | Posix.F_SEAL_SEAL;
 
-  /** Creates a file, with its memory: where there is none, this fails, and not an access later. */
+  /** Creates a file and allocates its memory, so that a lack of memory fails here, not later. */
   static FloorFile create() {
     return of(SealedFile.create(BYTES, BYTES).fd());
   }
 
-  /** Maps a part of the file at a path, which must be there: mapping would extend the file. */
+  /** Maps a part of a file, which must not end before it, since mapping would extend the file. */
   static MemorySegment map(Path path, long offset, long bytes, Arena arena) throws IOException {
     try (FileChannel channel =
         FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -45,15 +45,15 @@ record FloorFile(long number) implements AutoCloseable {
     }
   }
 
-  /** Returns a path of the file, which exists as long as its descriptor is open. */
+  /** Returns a path of the file. It exists while the descriptor is open. */
   Path path() {
     return Path.of("/proc/" + (number >>> Integer.SIZE) + "/fd/" + (int) number);
   }
 
   /**
-   * Opens the file of another process by a descriptor of this one, if it is one that {@link
-   * #create} makes, in a process of this user. It is opened once and then checked, as the other
-   * process may replace its descriptor at any time.
+   * Opens the file, which another process has created, and returns it with a descriptor of this
+   * process. Throws unless {@link #create} has created it in a process of this user. It is opened
+   * first and then checked, since the other process may replace its descriptor at any time.
    */
   FloorFile open() throws IOException {
     int descriptor = Posix.tryOpen(path().toString(), Posix.O_RDWR | Posix.O_NONBLOCK, 0);

@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A unique address of any provider: a directory of its own in shared memory, or a port chosen by
- * the system. Closing it removes the directory.
+ * A unique address of any provider: a new directory in shared memory, or a port chosen by the
+ * system. Closing it removes the directory.
  */
 public final class FreshAddress implements AutoCloseable {
 
@@ -35,7 +35,8 @@ public final class FreshAddress implements AutoCloseable {
    * {@return a new address, whose form is derived from the provider's example}
    *
    * @param provider the provider
-   * @param host the host or address to listen on, for providers that have one; chosen if empty
+   * @param host the host or address to listen on, for providers whose addresses have one; chosen if
+   *     empty
    */
   public static FreshAddress of(ProviderInfo provider, Optional<String> host) {
     if (!isLocal(provider)) {
@@ -57,7 +58,7 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * {@return whether a provider connects processes of one host: its addresses have no host}
+   * {@return whether a provider connects only processes of one host: its addresses have no host}
    *
    * @param provider the provider
    */
@@ -65,7 +66,7 @@ public final class FreshAddress implements AutoCloseable {
     return URI.create(provider.exampleAddress()).getRawAuthority() == null;
   }
 
-  /** {@return the best directory for files shared by processes: in memory, if there is one} */
+  /** {@return the directory for files that processes share: in memory, if the system has one} */
   public static Path sharedDirectory() {
     return Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
         ? SHARED_MEMORY

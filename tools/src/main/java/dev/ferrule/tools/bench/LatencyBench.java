@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures half the round trip of messages of several sizes, and the bare cache line and the bare
- * ring beside them.
+ * Measures half the round-trip time of messages of several sizes. Also measures the bare cache line
+ * and the bare ring, for comparison.
  */
 public final class LatencyBench extends Bench {
 
@@ -23,7 +23,7 @@ public final class LatencyBench extends Bench {
   /**
    * Creates a benchmark.
    *
-   * @param client the connection to measure; if it has a floor, that is measured too
+   * @param client the connection to measure; if it has a floor, the floor is measured too
    * @param subject the labels of the results
    * @param plan what to measure
    */
@@ -76,7 +76,7 @@ public final class LatencyBench extends Bench {
               plan.pace().latencyNanos(),
               MESSAGES_WITHOUT_WARMUP,
               MIN_DEFAULT_MESSAGES,
-              MAX_DEFAULT_MESSAGES);
+              plan.most(MAX_DEFAULT_MESSAGES, plan.rounds()));
     }
 
     private void pingPong(int count) {

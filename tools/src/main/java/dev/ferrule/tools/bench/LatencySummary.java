@@ -6,8 +6,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * A distribution of times, in nanoseconds. A percentile with too few times beyond it is NaN: the
- * 99th needs one in a hundred beyond it, as it is the maximum otherwise.
+ * A distribution of times, in nanoseconds. A percentile is NaN if there are too few times: the 99th
+ * percentile of fewer than 100 times would be their maximum.
  *
  * @param min the minimum
  * @param p50 the median
@@ -16,8 +16,9 @@ import org.HdrHistogram.HistogramIterationValue;
  * @param p999 the 99.9th percentile
  * @param max the maximum
  * @param mean the mean
- * @param midMean the mean of the middle half, which is not rounded to the ticks of the clock
- * @param step the clock's tick, estimated from the most common times; 0 if there is only one
+ * @param midMean the mean of the middle half of the times, which is more precise than the clock's
+ *     tick
+ * @param step the clock's tick, estimated from the common times; 0 if there is only one of them
  */
 public record LatencySummary(
     double min,
@@ -30,7 +31,7 @@ public record LatencySummary(
     double midMean,
     double step) {
 
-  /** A time is common if it occurs so often. */
+  /** A time is common if at least one in this number of times equals it. */
   private static final int COMMON = 50;
 
   private static final int SIGNIFICANT_DIGITS = 3;
@@ -42,7 +43,9 @@ public record LatencySummary(
     return new Histogram(SIGNIFICANT_DIGITS); // resizes itself, between rounds
   }
 
-  /** Summarizes a histogram of times, divided by such as 2 for half of a round trip. */
+  /**
+   * Summarizes a histogram of times. Each is divided by the divisor: 2 for half of a round trip.
+   */
   static LatencySummary of(Histogram histogram, double divisor) {
     return new LatencySummary(
         histogram.getMinValue() / divisor,

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The range of a bare cache line's latency during a measurement. Hypervisors migrate the processors
- * of virtual machines, from one cache to another and within seconds, after which a message takes
- * several times as long; so rounds of one placement must not be mixed with those of another.
+ * The range of a bare cache line's latency during a measurement. Within seconds, a hypervisor may
+ * migrate a virtual processor to a core behind another cache, after which a message takes several
+ * times as long. So rounds of one placement must not be mixed with those of another.
  *
  * @param leastNanos the shortest time, in nanoseconds
  * @param mostNanos the longest
@@ -17,8 +17,8 @@ import java.util.Optional;
 public record LineSpan(double leastNanos, double mostNanos) {
 
   /**
-   * Times of one placement differ by less, those of two by more: about 25 ns on one core, 40 to 65
-   * behind one cache, and 150 and more apart.
+   * Times of one placement differ by a smaller factor, those of two placements by a larger one.
+   * They are about 25 ns on one core, 40 to 65 ns behind one cache, and 150 ns or more otherwise.
    */
   private static final double SAME = 1.5;
 
@@ -43,7 +43,7 @@ public record LineSpan(double leastNanos, double mostNanos) {
   }
 
   /**
-   * {@return whether this span is within that of a placement, in which the processors stayed}
+   * {@return whether this span is within that of a placement, so that the processors stayed in it}
    *
    * @param place the span of that placement
    */
@@ -51,15 +51,15 @@ public record LineSpan(double leastNanos, double mostNanos) {
     return leastNanos >= place.leastNanos && mostNanos <= place.mostNanos;
   }
 
-  /** {@return the middle, in nanoseconds} */
+  /** {@return the geometric mean of both limits, in nanoseconds} */
   public double middleNanos() {
     return Math.sqrt(leastNanos * mostNanos);
   }
 
   /**
-   * {@return the span of all that belong to the most frequent placement; empty if there is none}
+   * {@return the span of the most frequent placement; empty if there is none}
    *
-   * @param spans the spans of what was measured; those with a migration do not count
+   * @param spans the spans of several measurements; those with a migration are ignored
    */
   public static Optional<LineSpan> usual(Collection<LineSpan> spans) {
     List<LineSpan> candidates =

@@ -13,11 +13,11 @@ public final class Medians {
   private Medians() {}
 
   /**
-   * {@return the median of consecutive times; 0 if there is none. The clock may tick in steps of 10
-   * ns and more, so times are grouped by 16}
+   * {@return the median of consecutive times; 0 if there are none. The clock may tick in steps of
+   * 10 ns or more, so this is the median of the means of 16 consecutive times}
    *
    * @param periods the times
-   * @param count how many of them are valid, from index 0
+   * @param count the number of valid times, from index 0
    */
   public static double ofPeriods(long[] periods, int count) {
     int groups = count / GROUP;
@@ -46,8 +46,8 @@ public final class Medians {
   }
 
   /**
-   * {@return the quotient of two medians, as every ratio in the results is; empty if either is
-   * missing, or the divisor is not positive}
+   * {@return the quotient of two medians; empty if either is missing, or the divisor is not
+   * positive. Every ratio in the results is such a quotient}
    *
    * @param dividend the dividend
    * @param divisor the divisor

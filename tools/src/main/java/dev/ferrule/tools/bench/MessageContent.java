@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * The content of a measurement's messages: a pattern, with the message's number in the first 8
- * bytes and its complement in the last 8, as far as the length allows. Writing and checking it
- * takes a few nanoseconds.
+ * bytes, or in all bytes of a shorter message, and from 16 bytes on its complement in the last 8.
+ * Writing and checking both takes a few nanoseconds.
  */
 final class MessageContent {
 
@@ -26,7 +26,7 @@ final class MessageContent {
     }
   }
 
-  /** Returns the memory of the message; the message is the first {@link #size} bytes. */
+  /** Returns the message's memory, of which the first {@link #size} bytes are the message. */
   MemorySegment bytes() {
     return bytes;
   }
@@ -43,7 +43,7 @@ final class MessageContent {
     }
   }
 
-  /** Returns whether a received message has the right length, and the number at both ends. */
+  /** Returns whether a received message has the expected length, and the number at both ends. */
   boolean matches(MemorySegment buffer, long offset, int length, long number) {
     if (length != size) {
       return false;
@@ -58,7 +58,7 @@ final class MessageContent {
     return length == 0 || buffer.get(ValueLayout.JAVA_BYTE, offset) == (byte) number;
   }
 
-  /** Returns whether the bytes between both ends are the pattern's. */
+  /** Returns whether the bytes between the two ends match the pattern. */
   boolean matchesBetween(MemorySegment buffer, long offset) {
     return size < 2 * Long.BYTES
         || MemorySegment.mismatch(

@@ -13,8 +13,9 @@ public interface Observer {
   /**
    * Reports progress; called before each warm-up and after each round.
    *
-   * @param stage what is being done or was done, in a few words
-   * @param soFar summarizes the results so far, which takes a moment; valid until this returns
+   * @param stage the current or completed stage, in a few words
+   * @param soFar summarizes the results so far, which takes some time; valid until this method
+   *     returns
    */
   void progress(String stage, Supplier<List<Result>> soFar);
 }

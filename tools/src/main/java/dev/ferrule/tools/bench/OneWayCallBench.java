@@ -8,9 +8,10 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the calls of a connection in one direction: each send here, and at the server each
- * receive that returns a message, and each free. A send includes waiting for room. Two consecutive
- * readings of the clock are timed as well, since every other time includes that.
+ * Measures the calls of a one-way connection: each send in this process and, in the server, each
+ * receive that returns a message and each free. A send includes the wait for buffer space. The
+ * interval between two consecutive readings of the clock is measured as well, since every other
+ * time includes it.
  */
 public final class OneWayCallBench extends Bench {
 
@@ -21,7 +22,7 @@ public final class OneWayCallBench extends Bench {
   /**
    * Creates a benchmark.
    *
-   * @param client the connection to measure, in one direction
+   * @param client the one-way connection to measure
    * @param subject the labels of the results
    * @param plan what to measure; the messages of each size are one round
    */
@@ -30,10 +31,10 @@ public final class OneWayCallBench extends Bench {
     this.client = client;
   }
 
-  /** The times measured here, for messages of one size. */
+  /** The times measured in this process, for messages of one size. */
   private record Times(int size, Histogram send, Histogram clock) {}
 
-  /** Closes the connection, since only then the server reports. */
+  /** Also closes the connection, since only then the server reports. */
   @Override
   public List<Result> run(Observer observer) {
     List<Times> all = new ArrayList<>();

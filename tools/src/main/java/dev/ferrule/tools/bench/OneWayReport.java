@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The server's report of a round in one direction. The connection that is measured cannot carry it,
- * so it is in the payload by which the server accepts a later one.
+ * The server's report of a one-way round. The measured connection cannot carry it, so it is in the
+ * payload with which the server accepts a later connection.
  *
  * @param messages the number of messages received
  * @param wrong the number of corrupt messages
@@ -26,7 +26,7 @@ record OneWayReport(long messages, long wrong, LatencySummary receive, LatencySu
     return bytes.array();
   }
 
-  /** Reads a report; throws a {@link BufferUnderflowException} if the bytes are none. */
+  /** Decodes a report; throws a {@link BufferUnderflowException} if there are too few bytes. */
   static OneWayReport of(byte[] report) {
     ByteBuffer bytes = ByteBuffer.wrap(report).order(ByteOrder.LITTLE_ENDIAN);
     return new OneWayReport(

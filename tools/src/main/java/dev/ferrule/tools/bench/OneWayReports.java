@@ -11,14 +11,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The server's reports of measurements in one direction, until their clients ask for them. */
+/** The server's reports of one-way measurements, kept until their clients request them. */
 final class OneWayReports {
 
   /** The number of measurements whose reports are kept. */
   private static final int MAX_KEPT = 64;
 
-  /** How long a client waits for the end of its measurement, which it has ended itself. */
-  private static final long PATIENCE_SECONDS = 20;
+  /** How long a client's request waits until the server has noticed the end of its measurement. */
+  private static final long WAIT_SECONDS = 20;
 
   private final Map<Long, CompletableFuture<List<OneWayReport>>> all =
       new LinkedHashMap<>() {
@@ -32,8 +32,8 @@ final class OneWayReports {
       };
 
   /**
-   * Begins a measurement, whose client may ask for reports from now on. The future is to be
-   * completed at the end.
+   * Begins a measurement, whose client may request reports from then on. Returns a future, which
+   * the caller completes at the end of the measurement.
    */
   synchronized CompletableFuture<List<OneWayReport>> begin(long measurement) {
     CompletableFuture<List<OneWayReport>> reports = new CompletableFuture<>();
@@ -41,7 +41,7 @@ final class OneWayReports {
     return reports;
   }
 
-  /** Waits for a report; throws if there is none. */
+  /** Waits for a report and returns it; throws if it does not exist. */
   OneWayReport get(OneWayRequest request) {
     CompletableFuture<List<OneWayReport>> reports;
     synchronized (this) {
@@ -49,7 +49,7 @@ final class OneWayReports {
     }
     if (reports != null) {
       try {
-        List<OneWayReport> done = reports.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        List<OneWayReport> done = reports.get(WAIT_SECONDS, TimeUnit.SECONDS);
         if (request.report() >= 0 && request.report() < done.size()) {
           return done.get(request.report());
         }
@@ -57,10 +57,12 @@ final class OneWayReports {
         Thread.currentThread().interrupt();
       } catch (ExecutionException | TimeoutException e) {
         throw new ToolException(
-            ExitCode.CONNECTION_LOST, "a client asked for the report of a round that failed", e);
+            ExitCode.CONNECTION_LOST,
+            "a client requested the report of a round that failed or has not ended",
+            e);
       }
     }
     throw new ToolException(
-        ExitCode.CONNECTION_LOST, "a client asked for the report of a round that is not known");
+        ExitCode.CONNECTION_LOST, "a client requested the report of an unknown round");
   }
 }

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 
 /**
- * What a client that measures in one direction adds to its connect request: the number that it has
- * chosen for the measurement, and which report it asks for, if any.
+ * The bytes that a client of a one-way measurement adds to its connect request: the number that it
+ * has chosen for the measurement, and the report that it requests, if any.
  *
  * @param measurement the number
  * @param report the index of the report; {@link #NONE} for the connection that is measured
@@ -26,7 +26,7 @@ record OneWayRequest(long measurement, int report) {
         .array();
   }
 
-  /** Reads a request; empty if the bytes are none. */
+  /** Decodes a request; empty if the bytes are not a request. */
   static Optional<OneWayRequest> of(byte[] request) {
     if (request.length != LENGTH) {
       return Optional.empty();

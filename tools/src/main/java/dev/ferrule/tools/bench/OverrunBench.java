@@ -5,19 +5,19 @@ import java.lang.foreign.Arena;
 import java.util.List;
 
 /**
- * Sends messages to a receiver that spends a given time with each, without waiting for receives to
- * be posted. If a message finds none, the connection fails, which is the result: how many messages
- * were sent before.
+ * Sends messages to a receiver that takes a given time for each, without waiting for receives to be
+ * posted. If a message arrives while no receive is posted, the connection fails. The result is the
+ * number of messages sent until then.
  *
- * <p>For connections without credits, whose devices do not retry (rnrRetry=0). With credits it
- * never happens.
+ * <p>This is for connections without credits, whose devices do not retry (rnrRetry=0). With
+ * credits, no message arrives without a posted receive.
  */
 public final class OverrunBench {
 
-  /** What the exception of a connection says whose message found no receive. */
+  /** Part of the exception's message if no receive was posted for a message. */
   private static final String NOT_READY = "the peer had no receive posted";
 
-  /** Fewer than the receives of any connection measured, as they are sent at once. */
+  /** Fewer than the receives that a measured connection posts: a round does not wait for them. */
   private static final int WARM_UP_MESSAGES = 8;
 
   private final SenderThreads senderThreads;
@@ -30,7 +30,7 @@ public final class OverrunBench {
    * @param senderThreads the connections, all measured at once, and the sender threads
    * @param size the length of the messages in bytes
    * @param unacked the maximum number of incomplete messages on each connection
-   * @param pauseNanos how long the receiver spends with each message, in nanoseconds
+   * @param pauseNanos how long the receiver takes for each message, in nanoseconds
    */
   public OverrunBench(SenderThreads senderThreads, int size, int unacked, int pauseNanos) {
     this.senderThreads = senderThreads;
@@ -41,14 +41,14 @@ public final class OverrunBench {
   /**
    * The result.
    *
-   * @param sent the number of messages sent on all connections; less than {@code total} if one
-   *     found no receive
-   * @param total the number of messages to be sent
-   * @param nanos the time that it took
+   * @param sent the number of messages sent on all connections; less than {@code total} if no
+   *     receive was posted for one of them
+   * @param total the number of messages to send
+   * @param nanos the duration, in nanoseconds
    */
   public record Outcome(long sent, long total, long nanos) {
 
-    /** {@return whether a message found no receive} */
+    /** {@return whether no receive was posted for a message} */
     public boolean overrun() {
       return sent < total;
     }
@@ -58,7 +58,7 @@ public final class OverrunBench {
    * Measures.
    *
    * @param count the number of messages to send on each connection
-   * @param warmUpNanos how long to send slowly before, until the loops of both sides are compiled
+   * @param warmUpNanos how long to send slowly first, until the loops of both sides are compiled
    * @return the result
    * @throws RuntimeException if a connection fails for another reason
    */

@@ -5,36 +5,38 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
 
-/** The time limit for which a server spins for announced messages that the client does not send. */
+/**
+ * Limits the time for which a server spins for announced messages that the client does not send.
+ */
 final class Patience {
 
   /** The limit for a round. */
   static final Duration OF_ROUND = Duration.ofSeconds(10);
 
-  /** At least some milliseconds. */
-  private static final int LOOKS_BEFORE_CHECK = 1 << 16;
+  /** Empty polls before a reading of the clock. */
+  private static final int POLLS_BEFORE_CHECK = 1 << 16;
 
   private final long limitNanos;
-  private int looks;
-  private long since; // the first check without a message; 0 if there was none since the last one
+  private int polls;
+  private long since; // the first check after the last message; 0 if there was none yet
 
-  /** Creates a limit: the minimum time to spin without a message. */
+  /** Creates a limit with the minimum time to spin without a message. */
   Patience(Duration limit) {
     limitNanos = limit.toNanos();
   }
 
-  /** Resets the limit when a message has arrived. */
+  /** Resets the limit; called when a message has arrived. */
   void messageCame() {
-    looks = 0;
+    polls = 0;
     since = 0;
   }
 
-  /** Throws if no message has arrived and the limit is exceeded. */
+  /** Throws if the limit is exceeded; called after an empty poll. */
   void lookedInVain() {
-    if (++looks < LOOKS_BEFORE_CHECK) {
+    if (++polls < POLLS_BEFORE_CHECK) {
       return;
     }
-    looks = 0;
+    polls = 0;
     long now = System.nanoTime();
     if (since == 0) {
       since = now;

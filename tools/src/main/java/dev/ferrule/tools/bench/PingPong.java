@@ -11,9 +11,9 @@ import java.lang.foreign.SegmentAllocator;
 /**
  * Sends a message, waits for its echo, checks it, and sends the next.
  *
- * <p>The clock is read once per round trip, right after a send, while the message is in flight:
- * reading it costs no measured time, and the times of all round trips still add up to the time of
- * the whole round.
+ * <p>The clock is read once per round trip, right after a send, while the message is in flight.
+ * Reading it therefore adds no measured time, and the times of all round trips add up to the time
+ * of the whole round.
  */
 final class PingPong implements MessageHandler {
 
@@ -30,7 +30,7 @@ final class PingPong implements MessageHandler {
     content = new MessageContent(allocator, size);
   }
 
-  /** Performs and times round trips. One more is made than timed, which starts the clock. */
+  /** Performs and times round trips, after a first one that starts the clock. */
   void round(long[] periods, int count) {
     client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
     boolean spins = client.spins();

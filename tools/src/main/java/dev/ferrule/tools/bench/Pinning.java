@@ -10,11 +10,11 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
 /**
- * Pins each busy thread to a processor. Otherwise the scheduler may put two of them on one, and
- * every message waits for a time slice. The client's threads take the first allowed processors, the
- * server's the last.
+ * Pins each busy thread to a processor. Otherwise the scheduler may run two of them on one
+ * processor, and every message waits for a time slice. The client's threads use the first allowed
+ * processors, the server's threads the last ones.
  *
- * @param cpus the processors to use, ascending; fewer than two turn pinning off
+ * @param cpus the processors to use, in ascending order; with fewer than two, no thread is pinned
  */
 public record Pinning(List<Integer> cpus) {
 
@@ -49,8 +49,8 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * {@return the processor for a server thread; empty if pinning is off, or only the client's first
-   * is left}
+   * {@return the processor for a server thread; empty if pinning is off, or only the processor of
+   * the client's first thread is left}
    *
    * @param index the number of other busy threads of the server
    */
@@ -69,11 +69,11 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Runs work in a pinned thread of its own. Threads inherit the pinning of the thread that starts
-   * them, so the calling thread, which may start a connection's helper threads, is not pinned.
+   * Runs work in a new, pinned thread. The calling thread is not pinned: it may start a
+   * connection's helper threads, which would inherit its pinning.
    *
    * @param <T> the type of the result
-   * @param cpu the processor's number; empty does not pin
+   * @param cpu the processor's number; if empty, the thread is not pinned
    * @param problems receives one line if the system refuses
    * @param work the work
    * @return what the work returns

@@ -1,41 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.IntConsumer;
 
 /**
- * What to measure.
+ * The sizes and numbers of messages to measure.
  *
  * @param sizes the lengths of the messages, in bytes
- * @param messages the number of messages per size (for the bandwidth: per round); empty for as many
- *     as fit in a short time
- * @param warmup the number of warm-up messages per size; empty for as many as fit in a short time
- * @param rounds the number of rounds over which the messages are spread
- * @param pace how long a short time is
+ * @param messages the number of messages per size (of a bandwidth: per round); empty for as many as
+ *     fit in the time of {@code pace}
+ * @param warmup the number of warm-up messages per size; empty for as many as fit in that time
+ * @param rounds the number of rounds over which the messages are distributed
+ * @param pace the durations if a number is not set
  */
 public record Plan(
     List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds, Pace pace) {
 
   /**
-   * Durations, where the number of messages is not set.
+   * Durations that determine the number of messages if it is not set.
    *
    * @param firstWarmUpNanos the warm-up of the first size
    * @param nextWarmUpNanos the warm-up of each other size
    * @param latencyNanos all round trips of one size together
    * @param bandwidthNanos one round of one size
+   * @param accessNanos each of the three parts of a round of remote memory access
+   * @param chosen whether the user has chosen a duration, which no number of messages limits then
    */
   public record Pace(
-      long firstWarmUpNanos, long nextWarmUpNanos, long latencyNanos, long bandwidthNanos) {
+      long firstWarmUpNanos,
+      long nextWarmUpNanos,
+      long latencyNanos,
+      long bandwidthNanos,
+      long accessNanos,
+      boolean chosen) {
 
-    /** Long enough for the JIT compiler to have compiled the loops. */
+    /** The warm-up is long enough for the JIT compiler to compile the loops. */
     public static final Pace STEADY =
-        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000);
+        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000, 50_000_000, false);
+
+    /** A round of remote memory access measures single ones, a stream, and the floor. */
+    private static final int PARTS_OF_ACCESS_ROUND = 3;
+
+    private Pace forDuration(long nanos, int rounds) {
+      return new Pace(
+          firstWarmUpNanos,
+          nextWarmUpNanos,
+          nanos,
+          nanos / rounds,
+          nanos / rounds / PARTS_OF_ACCESS_ROUND,
+          true);
+    }
   }
 
-  /** Parts start small, for a slow transport, and grow to this duration. */
+  /** The maximum duration of a round in a plan for a duration. */
+  private static final long LONGEST_ROUND_NANOS = 1_000_000_000;
+
+  /** The maximum number of messages in a round of such a plan, whose times are all kept. */
+  private static final long MESSAGES_PER_ROUND = 10_000_000;
+
+  /** The duration to which the parts of a warm-up grow. The first is short for a slow transport. */
   private static final long PART_NANOS = 5_000_000;
 
   private static final int FIRST_PART = 16;
@@ -50,6 +77,23 @@ public record Plan(
    */
   public Plan(List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds) {
     this(sizes, messages, warmup, rounds, Pace.STEADY);
+  }
+
+  /**
+   * Returns a plan that measures each size for about a given time, in rounds of at most a second.
+   *
+   * @param sizes the lengths of the messages, in bytes
+   * @param duration the time for each size
+   * @param warmup the number of warm-up messages per size; empty for as many as fit in a short time
+   * @param rounds the minimum number of rounds
+   * @return a plan without a number of messages
+   */
+  public static Plan lasting(
+      List<Integer> sizes, Duration duration, OptionalLong warmup, int rounds) {
+    long nanos = duration.toNanos();
+    int enough = Math.toIntExact(Math.max(rounds, Math.ceilDiv(nanos, LONGEST_ROUND_NANOS)));
+    Pace pace = Pace.STEADY.forDuration(nanos, enough);
+    return new Plan(sizes, OptionalLong.empty(), warmup, enough, pace);
   }
 
   /**
@@ -77,15 +121,26 @@ public record Plan(
   }
 
   /**
-   * Returns how many messages to measure: the number that is set, or as many of so many nanoseconds
-   * each as fit into the budget, between the least and the most.
+   * Returns the number of messages to measure: the number that is set, or else as many as fit in
+   * {@code budgetNanos} if each takes {@code nanos}, at least {@code least} and at most {@code
+   * most}. If {@code nanos} is 0, {@code unknown} messages.
    */
   long messages(double nanos, long budgetNanos, long unknown, long least, long most) {
     return messages.orElse(
         Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
   }
 
-  /** Returns how many of the messages of all rounds belong to one round. */
+  /**
+   * Returns the maximum number of messages in some rounds together.
+   *
+   * @param usual the maximum unless the user has chosen a duration
+   * @param rounds the number of these rounds
+   */
+  long most(long usual, int rounds) {
+    return pace.chosen() ? rounds * MESSAGES_PER_ROUND : usual;
+  }
+
+  /** Returns the number of messages in one round, given the number in all rounds. */
   int share(long ofAllRounds, int round) {
     return Math.toIntExact(ofAllRounds * (round + 1) / rounds - ofAllRounds * round / rounds);
   }

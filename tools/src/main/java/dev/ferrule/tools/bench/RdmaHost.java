@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Finds an address of this host that belongs to an RDMA device, which the loopback address usually
- * does not.
+ * Finds an address of this host that belongs to an RDMA device. The loopback address usually does
+ * not.
  */
 final class RdmaHost {
 
@@ -20,7 +20,7 @@ final class RdmaHost {
 
   private RdmaHost() {}
 
-  /** Returns the IPv4 address of the first RDMA device's network device; empty if there is none. */
+  /** Returns the first IPv4 address of an RDMA device's network device; empty if there is none. */
   static Optional<String> address() {
     try (DirectoryStream<Path> devices = Files.newDirectoryStream(DEVICES)) {
       for (Path device : devices) {

@@ -17,7 +17,7 @@ final class Refusal {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** "FREFUSAL", with which neither a reply nor an exposure begins. */
+  /** "FREFUSAL". No reply and no exposure begins with it. */
   private static final long MAGIC = 0x4c41_5355_4645_5246L;
 
   private static final int MAX_TEXT = 400;

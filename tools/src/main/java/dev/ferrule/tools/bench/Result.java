@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param subject what was measured
  * @param command the command: {@code latency}, {@code latency-calls}, {@code
  *     latency-calls-one-way}, {@code bandwidth} or {@code rma}
- * @param call the call that was timed, or null if it was not a single one; {@code write} or {@code
- *     read}
+ * @param call the call that was timed, null if none was timed separately; for {@code rma}, {@code
+ *     write} or {@code read}
  * @param sizeBytes the length of the messages
- * @param messages the number measured (for the bandwidth: in each round, on all connections
- *     together)
+ * @param messages the number of messages measured (of a bandwidth: in each round, on all
+ *     connections together)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
- * @param floor the floors measured beside it; {@link Floors#NONE} if none
+ * @param floor the floors measured in the same run; {@link Floors#NONE} if none
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
  * @param memcpyBytesPerSecond the rate at which one thread copies messages of that size in its own
  *     memory
@@ -36,10 +36,10 @@ public record Result(
     OptionalDouble memcpyBytesPerSecond,
     @Nullable RmaFigures rma) {
 
-  /** The command of calls that one side times. */
+  /** The command's name if one side times all calls. */
   static final String LATENCY_CALLS = "latency-calls";
 
-  /** The command of calls in one direction, in which each side times its own. */
+  /** The command's name if messages go in one direction, and each side times its own calls. */
   static final String ONE_WAY_CALLS = "latency-calls-one-way";
 
   /** The calls that are timed, in the order of the results. */
@@ -64,9 +64,9 @@ public record Result(
   /**
    * Figures of remote memory access only.
    *
-   * @param path the path taken, such as {@code cma}
-   * @param floor the copy measured beside it: {@code process_vm_writev}, {@code process_vm_readv}
-   *     or {@code memcpy}
+   * @param path the mechanism that copies, such as {@code cma}
+   * @param floor the bare copy measured for comparison: {@code process_vm_writev}, {@code
+   *     process_vm_readv} or {@code memcpy}
    * @param floorBytesPerSecond the copy's rate, the median of all rounds
    */
   public record RmaFigures(String path, String floor, double floorBytesPerSecond) {}
@@ -81,8 +81,9 @@ public record Result(
   }
 
   /**
-   * Returns the latency over the bare line's, or for remote memory access the rate over the
-   * floor's; empty without a floor. Each ratio is the quotient of the two medians that are shown.
+   * Returns the ratio of the latency to that of the bare line or, for remote memory access, of the
+   * rate to that of the floor; empty without a floor. Each ratio is the quotient of the two medians
+   * that are shown.
    */
   OptionalDouble floorRatio() {
     if (rma != null) {
@@ -93,14 +94,14 @@ public record Result(
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.lineNanos());
   }
 
-  /** Returns the latency or the message rate over the bare ring's; empty without one. */
+  /** Returns the ratio of the latency or rate to that of the bare ring; empty without a ring. */
   OptionalDouble ringRatio() {
     return latency == null
         ? Medians.ratio(messagesPerSecond, floor.ringMessagesPerSecond())
         : Medians.ratio(OptionalDouble.of(latency.p50()), floor.ringNanos());
   }
 
-  /** Returns the bytes per second over a plain copy's; empty without one. */
+  /** Returns the ratio of the throughput to that of a plain copy; empty without a copy. */
   OptionalDouble memcpyRatio() {
     return Medians.ratio(bytesPerSecond(), memcpyBytesPerSecond);
   }
@@ -116,7 +117,7 @@ public record Result(
     return new Result(subject, "latency", null, size, messages, latency, floor, NONE, NONE, null);
   }
 
-  /** Returns a result for each of the {@link #CALLS}, whose times are in that order. */
+  /** Returns a result for each of the {@link #CALLS}; the times are in the same order. */
   static List<Result> calls(
       Subject subject, String command, int size, long messages, List<LatencySummary> times) {
     return IntStream.range(0, CALLS.size())

@@ -18,10 +18,10 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** Plots the latency or the throughput over the message size. */
+/** Plots the latency or the throughput against the message size. */
 public final class ResultPlot {
 
-  /** Replaces 0, which a logarithmic axis cannot show. */
+  /** The value at which 0 is drawn, which a logarithmic axis cannot show. */
   private static final double LEAST = 1e-3;
 
   private static final String EXTENSION = ".png";
@@ -59,7 +59,7 @@ public final class ResultPlot {
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage(), e);
     } catch (LinkageError | RuntimeException e) {
-      // Without any font the JDK's drawing fails in many obscure ways.
+      // Without a font, the JDK's drawing fails with one of several unrelated exceptions.
       throw new ToolException(
           ExitCode.FAILED,
           "cannot draw "

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Formats results as a table. A ratio is the quotient of two columns beside it, which its name
- * gives. A dash is a value that was not measured, or not by enough messages.
+ * Formats results as a table. A ratio is the quotient of the two columns that its name contains. A
+ * dash is a value that was not measured, or for which there were too few messages.
  */
 public final class ResultTable {
 
@@ -22,7 +22,7 @@ public final class ResultTable {
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
 
-  /** The calls that the server times if messages pass in one direction. */
+  /** The calls that the server times if messages go in one direction. */
   private static final Set<String> OF_SERVER = Set.of("receive", "free");
 
   private final List<Column> columns = new ArrayList<>();

@@ -16,13 +16,12 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures the latency of single reads and writes of the server's memory, and their throughput with
- * many in flight. The rounds of the bare copy beside them are interleaved.
+ * many in flight. Interleaved rounds measure a bare copy, for comparison.
  */
 public final class RmaBench extends Bench {
 
   private static final String CROSS_MEMORY_ATTACH = "cma";
   private static final String ALLOCATED = "allocated";
-  private static final long NANOS_PER_ROUND = 50_000_000;
   private static final long OPERATIONS_WITHOUT_WARMUP = 100;
   private static final long MAX_OPERATIONS = 100_000;
   private static final double NANOS_PER_SECOND = 1e9;
@@ -37,7 +36,7 @@ public final class RmaBench extends Bench {
    *
    * @param client the connection to measure
    * @param subject the labels of the results
-   * @param plan what to measure; its messages are operations, in each round
+   * @param plan what to measure; its number of messages is the number of operations in each round
    * @param allocated whether the provider allocates the server's memory
    */
   public RmaBench(BenchClient client, Subject subject, Plan plan, boolean allocated) {
@@ -80,9 +79,9 @@ public final class RmaBench extends Bench {
   }
 
   /**
-   * Returns whether the exposed memory is at the address that the server sent. The bare system call
-   * writes to any memory at that address, in any process of this user: a pattern written by the
-   * handle must be read there first, completely.
+   * Returns whether the exposed memory is at the address that the server sent: a pattern written
+   * through the handle is completely read from that address by the bare system call. Otherwise a
+   * wrong address would let the system call write to other memory of any process of this user.
    */
   private boolean isAt(
       ExposureMessage exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {
@@ -144,7 +143,12 @@ public final class RmaBench extends Bench {
                 stream(count);
               });
       operations =
-          plan.messages(nanos, NANOS_PER_ROUND, OPERATIONS_WITHOUT_WARMUP, 1, MAX_OPERATIONS);
+          plan.messages(
+              nanos,
+              plan.pace().accessNanos(),
+              OPERATIONS_WITHOUT_WARMUP,
+              1,
+              plan.most(MAX_OPERATIONS, 1));
     }
 
     @Override

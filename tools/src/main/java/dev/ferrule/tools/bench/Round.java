@@ -9,15 +9,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The parameters of a round, which the client sends to the server in one message before it. A round
- * has one kind, so that its loop does not branch on it.
+ * The parameters of a round, which the client sends to the server in one message before the round.
+ * A round has one kind, so that its loop needs no branch on the kind.
  *
  * @param kind what the server does
  * @param count the number of repetitions
  * @param size the length of each message in bytes
  * @param verify whether to check every byte of each message
- * @param pauseNanos how long the server spends with each message, in nanoseconds, as a slow program
- *     would
+ * @param pauseNanos how long the server takes for each message, in nanoseconds, to simulate a slow
+ *     program
  */
 record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
 
@@ -30,8 +30,8 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
     SINK,
 
     /**
-     * Creates a file with a cache line and a bare ring, and sends a {@link RoundReply} with its
-     * number, see {@link FloorFile}.
+     * Creates a file with a cache line and a bare ring, and sends a {@link RoundReply} with the
+     * number of the {@link FloorFile}.
      */
     OPEN_FLOOR,
 
@@ -44,7 +44,7 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
      */
     EXPOSE,
 
-    /** The same with memory allocated by the provider. */
+    /** The same as {@link #EXPOSE}, but the provider allocates the memory. */
     ALLOCATE,
 
     /** Echoes each message on the bare ring. */
@@ -53,10 +53,10 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
     /** Receives the messages on the bare ring and sends a {@link RoundReply}. */
     RING_SINK,
 
-    /** Receives the messages of a connection in one direction. */
+    /** Receives the messages of a one-way connection. */
     CALLS_WARMUP,
 
-    /** The same, and times the calls, for an {@link OneWayReport}. */
+    /** The same, and times the calls for a {@link OneWayReport}. */
     CALLS
   }
 

@@ -13,8 +13,9 @@ import java.nio.ByteOrder;
 /**
  * The server's report of a round, sent to the client in one message.
  *
- * @param done whether the server could do its part
- * @param messages the number of messages received; for a floor the number of its {@link FloorFile}
+ * @param done whether the server has done what the round requested
+ * @param messages the number of messages received; for {@link Round.Kind#OPEN_FLOOR} the number of
+ *     the {@link FloorFile}
  * @param bytes the number of bytes received
  * @param wrong the number of corrupt messages
  */

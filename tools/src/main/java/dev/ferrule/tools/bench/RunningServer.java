@@ -3,7 +3,7 @@ package dev.ferrule.tools.bench;
 
 import java.net.URI;
 
-/** A server to measure against, until closed. */
+/** A running server to measure against. Closing this object ends the server. */
 public interface RunningServer extends AutoCloseable {
 
   /** {@return the URI of the server's listener} */

@@ -48,7 +48,7 @@ public final class SenderThreads implements AutoCloseable {
               daemons.newThread(() -> {
                 try {
                   Pinning.apply(pinning.client(index), problems);
-                } catch (RuntimeException e) { // its share must be done
+                } catch (RuntimeException e) { // the thread must send nevertheless
                   problems.accept("sending thread not pinned: " + e.getMessage());
                 }
                 work.run();
@@ -77,9 +77,9 @@ public final class SenderThreads implements AutoCloseable {
   }
 
   /**
-   * Sends so many messages on each connection. The clock starts when the server has received the
-   * round's parameters on each of them and every thread is ready, and ends when the last message of
-   * all is received. Returns the nanoseconds between.
+   * Sends {@code count} messages on each connection. Returns the nanoseconds from the time when the
+   * round's parameters have been sent on all connections and all threads are ready, to the time
+   * when the server has confirmed the last message of all connections.
    */
   long round(List<Throughput> throughputs, long count) {
     return throughputs.size() == 1 && threads == 1
@@ -121,43 +121,43 @@ public final class SenderThreads implements AutoCloseable {
       return end - startNanos;
     }
 
-    /** Does one thread's share; returns the time when it ended. */
+    /** Sends on the connections of one thread; returns the time when that ended. */
     private long share(int index) {
       try {
-        List<Throughput> dealt = new ArrayList<>();
+        List<Throughput> assigned = new ArrayList<>();
         for (int i = index; i < throughputs.size(); i += threads) {
-          dealt.add(throughputs.get(i));
+          assigned.add(throughputs.get(i));
         }
-        Throughput[] mine = dealt.toArray(Throughput[]::new);
-        for (Throughput throughput : mine) {
+        Throughput[] own = assigned.toArray(Throughput[]::new);
+        for (Throughput throughput : own) {
           throughput.start(count);
         }
         if (ready.arriveAndAwaitAdvance() < 0) {
           return 0; // another thread has failed
         }
-        sendInTurn(mine);
-        for (Throughput throughput : mine) {
+        sendRoundRobin(own);
+        for (Throughput throughput : own) {
           throughput.finish(count);
         }
         return System.nanoTime();
       } catch (RuntimeException | Error e) {
-        giveUp(e);
+        abort(e);
         return 0;
       }
     }
 
-    private void sendInTurn(Throughput[] mine) {
-      long turn = mine.length == 1 ? Math.max(1, count) : mine[0].turn();
+    private void sendRoundRobin(Throughput[] own) {
+      long turn = own.length == 1 ? Math.max(1, count) : own[0].turn();
       for (long from = 0; from < count; from += turn) {
         long to = Math.min(from + turn, count);
-        for (Throughput throughput : mine) {
+        for (Throughput throughput : own) {
           throughput.send(from, to);
         }
       }
     }
 
-    /** Keeps the first failure. The other threads must not wait for a broken connection. */
-    private void giveUp(Throwable cause) {
+    /** Keeps the first failure, and ends the waits of all other threads. */
+    private void abort(Throwable cause) {
       if (failure.compareAndSet(null, cause)) {
         clients.forEach(BenchClient::abort);
         ready.forceTermination();
@@ -172,11 +172,11 @@ public final class SenderThreads implements AutoCloseable {
             return share.get();
           } catch (InterruptedException e) {
             interrupted = true;
-            giveUp(new IllegalStateException("interrupted", e));
+            abort(new IllegalStateException("interrupted", e));
           }
         }
       } catch (ExecutionException | CancellationException e) {
-        throw new IllegalStateException(e); // a share does not throw
+        throw new IllegalStateException(e); // share() catches every exception
       } finally {
         if (interrupted) {
           Thread.currentThread().interrupt();

@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The memory that a server exposes to one client: one piece at a time. */
+/** The memory that a server exposes to one client: at most one segment at a time. */
 final class ServedMemory implements AutoCloseable {
 
   private static final long PAGE = 4096;
@@ -25,10 +25,10 @@ final class ServedMemory implements AutoCloseable {
     this.limits = limits;
   }
 
-  /** Exposes memory of the round's size, and replaces what was exposed before. */
+  /** Exposes memory of the round's size instead of the memory exposed before. */
   synchronized ExposureMessage expose(Round round) {
     int size = round.size();
-    conceal();
+    endExposure();
     if (closed) {
       throw new IllegalStateException(connection.uri() + ": connection closed");
     }
@@ -48,24 +48,24 @@ final class ServedMemory implements AutoCloseable {
     try {
       return connection.rma().allocate(size, RmaRight.READ, RmaRight.WRITE);
     } catch (ResourceExhaustedException e) {
-      conceal();
+      endExposure();
       throw new IllegalArgumentException(
           size + " bytes cannot be exposed: allocation failed: " + e.getMessage(), e);
     }
   }
 
-  /** Allocates memory that the collector frees, since a copy in progress may still use it. */
+  /** Allocates memory that the garbage collector frees, since a copy may still use it. */
   private MemorySegment allocate(int size) {
     try {
       return Arena.ofAuto().allocate(size, PAGE);
     } catch (OutOfMemoryError e) { // direct memory has its own limit
-      conceal();
+      endExposure();
       throw new IllegalArgumentException(
           size + " bytes cannot be exposed: the server has not enough memory", e);
     }
   }
 
-  private void conceal() {
+  private void endExposure() {
     if (exposed != null) {
       exposed.close();
       exposed = null;
@@ -74,10 +74,10 @@ final class ServedMemory implements AutoCloseable {
     bytes = 0;
   }
 
-  /** Withdraws the exposed memory. */
+  /** Ends the exposure of the memory. */
   @Override
   public synchronized void close() {
     closed = true;
-    conceal();
+    endExposure();
   }
 }

@@ -6,29 +6,29 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits on the machine's resources that all clients of one server may use together. Clients are
- * untrusted: over a network, any host that reaches the port is one.
+ * not trusted: over a network, any host that reaches the port can be a client.
  */
 public final class ServerLimits {
 
-  /** Maximum number of connected clients, unless a lower one is set: each has a thread. */
+  /** Maximum number of connected clients, unless a lower one is set. Each may have a thread. */
   public static final int MAX_CLIENTS = 1_024;
 
   /** Maximum exposed memory: the longest access that a client can measure. */
   static final long MAX_EXPOSED_BYTES = 1L << 30;
 
-  /** Maximum bounces of a cache line in a round; no client asks for more. */
+  /** Maximum bounces of a cache line in a round; no client requests more. */
   static final long MAX_BOUNCES = 1L << 20;
 
   /** Maximum messages over a bare ring in a round; no client sends more. */
   static final long MAX_STREAMED = 1L << 27;
 
-  /** Maximum time that a server's thread spends with each message of a client. */
+  /** Maximum time that the server takes for each message, to simulate a slow program. */
   static final int MAX_PAUSE_NANOS = 1_000_000;
 
-  /** Maximum time that it spends with all messages of a round. */
+  /** Maximum of these times for all messages of a round. */
   static final long MAX_PAUSES_NANOS = 10_000_000_000L;
 
-  /** Maximum number of floors: each has a file of half a MiB in shared memory. */
+  /** Maximum number of floors. Each has a file in memory of about 2 MiB. */
   static final int MAX_FLOORS = 64;
 
   private static final long ANSWER_NANOS = 5_000_000_000L;
@@ -44,7 +44,7 @@ public final class ServerLimits {
   /**
    * Creates the limits of a server.
    *
-   * @param maxMessage the longest message that the server receives, in bytes
+   * @param maxMessage the maximum length of a message that the server receives, in bytes
    * @param local whether the clients are processes of this host, so that files can be shared
    */
   public ServerLimits(long maxMessage, boolean local) {
@@ -64,7 +64,7 @@ public final class ServerLimits {
   }
 
   /**
-   * {@return unused limits with another maximum number of clients}
+   * {@return new limits, of which nothing is used, with another maximum number of clients}
    *
    * @param most the maximum number of clients
    */
@@ -78,8 +78,8 @@ public final class ServerLimits {
   }
 
   /**
-   * Returns the maximum time for which a client may leave a thread spinning on a floor's file, in
-   * nanoseconds.
+   * Returns the maximum time for which a server thread spins on a floor's file without a change by
+   * the client, in nanoseconds.
    */
   long answerNanos() {
     return answerNanos;
@@ -143,8 +143,8 @@ public final class ServerLimits {
   }
 
   /**
-   * Adds a floor, which a client can share only with a server on the same host; returns false if
-   * the limit is reached.
+   * Adds a floor. Returns false if the limit is reached, or the clients are on other hosts and
+   * cannot share one.
    */
   boolean openFloor() {
     return local && floors.tryAcquire();
@@ -160,8 +160,8 @@ public final class ServerLimits {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);
       throw new IllegalArgumentException(
-          ("%s bytes cannot be exposed: the limit of all clients together is %s; try again when"
-                  + " other clients have ended")
+          ("%s bytes cannot be exposed: the limit of all clients together is %s bytes; try again"
+                  + " when other clients have ended")
               .formatted(bytes, MAX_EXPOSED_BYTES));
     }
   }

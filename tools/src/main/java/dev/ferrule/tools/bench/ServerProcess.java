@@ -13,13 +13,14 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A server in a process of its own, at an address of its own. Both are removed when this is closed,
- * or when this process ends.
+ * A server in a child process, at a new address. The process is ended and the address removed when
+ * this object is closed, or when this process ends.
  */
 public final class ServerProcess implements RunningServer {
 
   /**
-   * A JVM takes half a minute where processors are emulated and busy; one that fails reports it.
+   * On emulated, busy processors a JVM takes half a minute to start. One that fails reports that
+   * earlier.
    */
   private static final Duration START_TIMEOUT = Duration.ofSeconds(120);
 
@@ -37,10 +38,10 @@ public final class ServerProcess implements RunningServer {
    * Starts a server and waits until it listens.
    *
    * @param provider the transport
-   * @param host the listen address, for transports that have hosts; if empty, one of this host is
-   *     chosen
+   * @param host the listen address, for transports that have hosts; if empty, an address of this
+   *     host is chosen
    * @param serveOptions further options of the command {@code serve}
-   * @param problems receives the server's error output, by line
+   * @param problems receives each line of the server's error output
    * @return the running server
    */
   public static ServerProcess start(

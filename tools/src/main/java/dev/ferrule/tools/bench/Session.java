@@ -20,8 +20,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server side of one connection, by a thread of its own: serves one round after the other until
- * the client closes.
+ * The server side of one connection, in its own thread. Serves one round after another until the
+ * client closes the connection.
  */
 final class Session implements AutoCloseable {
 
@@ -42,10 +42,7 @@ final class Session implements AutoCloseable {
   private @Nullable BareRing ring;
   private @Nullable Guarded<FloorFile> floorFile; // until the client has opened it
 
-  /**
-   * Creates the server side of a connection. If that has one direction only, no round has an
-   * answer.
-   */
+  /** Creates the server side of a connection. On a one-way connection, rounds have no reply. */
   Session(Connection connection, boolean oneWay, WaitStrategy waitStrategy, ServerLimits limits) {
     this.connection = connection;
     this.receiver = connection.receiver();
@@ -56,17 +53,17 @@ final class Session implements AutoCloseable {
   }
 
   /**
-   * Serves rounds, in the calling thread. Returns the reports of the calls that were timed, when
-   * the client has closed the connection.
+   * Serves rounds, in the calling thread, until the client has closed the connection. Returns the
+   * reports of the calls that were timed.
    */
   List<OneWayReport> run() {
     try {
       for (Round round = nextRound(); round != null; round = nextRound()) {
         limits.check(round);
         if (oneWay) {
-          time(round);
+          serveOneWay(round);
         } else {
-          play(round);
+          serve(round);
         }
       }
       return reports;
@@ -82,11 +79,11 @@ final class Session implements AutoCloseable {
     try (ReceiveRegion message = receiver.receive()) {
       return Round.read(message);
     } catch (EndOfStreamException | ConnectionClosedException e) {
-      return null; // between two rounds this is a regular end
+      return null; // the connection may end regularly between two rounds
     }
   }
 
-  private void play(Round round) {
+  private void serve(Round round) {
     removeFloorFile();
     switch (round.kind()) {
       case ECHO -> new Echo(connection.sender(), receiver).run(round.count(), spin);
@@ -98,17 +95,19 @@ final class Session implements AutoCloseable {
       case RING_SINK -> takeFromRing(round).send(connection.sender());
       case CALLS_WARMUP, CALLS ->
           throw new IllegalArgumentException(
-              "protocol violation: the client requested a one-way round on a connection for echoes");
+              "protocol violation: the client requested a one-way round on a connection in both"
+                  + " directions");
     }
   }
 
-  private void time(Round round) {
+  private void serveOneWay(Round round) {
     switch (round.kind()) {
       case CALLS_WARMUP -> timedCalls(round);
       case CALLS -> reports.add(timedCalls(round));
       default ->
           throw new IllegalArgumentException(
-              "protocol violation: the client requested a round with an answer on a one-way connection: "
+              "protocol violation: the client requested a round with a reply on a one-way"
+                  + " connection: "
                   + round);
     }
     if (reports.size() > MAX_REPORTS) {
@@ -117,7 +116,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Times the calls that receive and free. Only the call that returns the message counts. */
+  /** Times the calls of receive and free. Of receive, only calls that return a message count. */
   private OneWayReport timedCalls(Round round) {
     Histogram receive = LatencySummary.newHistogram();
     Histogram free = LatencySummary.newHistogram();
@@ -132,7 +131,7 @@ final class Session implements AutoCloseable {
         while (message == null) {
           patience.lookedInVain();
           if (!spin) {
-            Thread.yield(); // the client may need this processor
+            Thread.yield(); // the client may run on this processor
           }
           before = System.nanoTime();
           message = receiver.tryReceive();
@@ -172,7 +171,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Creates a file and maps it, if the client is on this host. */
+  /** Creates and maps a file for the floor, if the limits permit that. */
   private RoundReply openFloor() {
     closeFloor();
     if (!limits.openFloor()) {

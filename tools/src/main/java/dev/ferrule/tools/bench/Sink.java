@@ -6,7 +6,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import java.lang.foreign.MemorySegment;
 
-/** Receives messages and checks both ends of each, or all bytes. */
+/** Receives messages, and checks both ends or all bytes of each. */
 final class Sink implements MessageHandler {
 
   private static final int POLL_LIMIT = 256;
@@ -24,7 +24,7 @@ final class Sink implements MessageHandler {
     this.pauseNanos = round.pauseNanos();
   }
 
-  /** Receives messages; if there are none, spins or waits by the connection's wait strategy. */
+  /** Receives messages. Spins while there are none, or waits by the connection's wait strategy. */
   RoundReply run(Receiver receiver, long count, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection on which a send takes too long, because its client does not receive: the
- * sending thread serves other clients, too. Closing ends the send with an exception.
+ * Closes a connection on which a send takes too long because its client does not receive, since the
+ * sending thread also serves other clients. Closing ends the send with an exception.
  */
 final class StallGuard implements AutoCloseable {
 
@@ -25,14 +25,14 @@ final class StallGuard implements AutoCloseable {
           Thread.ofPlatform().daemon().name("ferrule-serve stalls").factory());
   private long lastBegun = -1; // at the last check
 
-  /** Starts to guard one thread. The limit of a send takes effect after at most twice that time. */
+  /** Starts to guard one thread. A send is ended between one and two limits after its start. */
   StallGuard(Duration limit, Consumer<Connection> onStall) {
     this.onStall = onStall;
     checks.scheduleWithFixedDelay(
         this::check, limit.toNanos(), limit.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** Marks the begin of a send. */
+  /** Marks the start of a send. */
   void begin(Connection connection) {
     begun.lazySet(begun.get() + 1);
     busy.lazySet(connection);

@@ -6,12 +6,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 
 /**
- * Sends messages of one size as fast as possible; the clock stops when the server confirms that it
- * has received the last.
+ * Sends messages of one size as fast as possible. The clock stops when the server has confirmed the
+ * last one.
  */
 final class Throughput {
 
-  /** Few enough that no other connection runs dry meanwhile. */
+  /** Few enough that the thread's other connections do not become idle meanwhile. */
   private static final int MESSAGES_IN_TURN = 16;
 
   private final BenchClient client;
@@ -23,11 +23,11 @@ final class Throughput {
   /**
    * How messages are sent.
    *
-   * @param unacked the maximum number of incomplete messages; 0 for no limit but the available
-   *     buffers
+   * @param unacked the maximum number of incomplete messages; 0 if only the available buffers limit
+   *     it
    * @param batch the number of messages per batch; 1 for single sends
    * @param verify whether the server checks every byte
-   * @param pauseNanos how long the server spends with each message, in nanoseconds
+   * @param pauseNanos how long the server takes for each message, in nanoseconds
    */
   record Flow(int unacked, int batch, boolean verify, int pauseNanos) {
     Flow(int unacked, int batch, boolean verify) {
@@ -42,7 +42,7 @@ final class Throughput {
     this.flow = flow;
   }
 
-  /** Sends messages. Returns the time until the last was received, in nanoseconds. */
+  /** Sends messages. Returns the time until the server has confirmed the last, in nanoseconds. */
   long round(long count) {
     start(count);
     long start = System.nanoTime();
@@ -59,8 +59,8 @@ final class Throughput {
   }
 
   /**
-   * Returns how many messages to send before the next connection is served: as many as are awaited
-   * or posted together.
+   * Returns the number of messages to send before the thread continues with its next connection: as
+   * many as are awaited or posted together.
    */
   int turn() {
     if (flow.batch() > 1) {
@@ -70,8 +70,8 @@ final class Throughput {
   }
 
   /**
-   * Sends the messages from one number to another, excluded: a multiple of {@link #turn}, except at
-   * the end of the round.
+   * Sends the messages with the numbers from {@code from} to {@code to - 1}: a multiple of {@link
+   * #turn}, except at the end of the round.
    */
   void send(long from, long to) {
     if (flow.batch() > 1) {
@@ -100,7 +100,7 @@ final class Throughput {
     }
   }
 
-  /** Awaits the ids after every half of the limit, so that it is never exceeded. */
+  /** Awaits an earlier id after each half of the limit, so that the limit is never exceeded. */
   private void sendUnacked(long from, long to) {
     int half = half();
     for (long i = from; i < to; ) {
@@ -113,7 +113,7 @@ final class Throughput {
     }
   }
 
-  /** Returns how many batches make up half of the limit; at least one. */
+  /** Returns the number of batches in half of the limit; at least one. */
   private int batches() {
     return Math.max(1, half() / flow.batch());
   }
@@ -122,9 +122,11 @@ final class Throughput {
     return Math.max(1, flow.unacked() / 2);
   }
 
-  /** Waits for the messages before the last ones, or for all. */
-  private void awaitEarlier(long last, boolean lastMayStayOut) {
-    if (!lastMayStayOut) {
+  /**
+   * Waits for the messages of the previous turn or, if the last ones must be complete too, for all.
+   */
+  private void awaitEarlier(long last, boolean lastMayBeIncomplete) {
+    if (!lastMayBeIncomplete) {
       sender.await(last);
     } else if (lastOfTurn != 0) {
       sender.await(lastOfTurn);

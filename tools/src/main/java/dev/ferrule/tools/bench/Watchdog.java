@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Fails a measurement without progress: a server whose thread has died leaves its client waiting
- * for an answer, while the connection is alive. Progress is a round that begins on any of the
+ * Aborts a measurement without progress. If a thread of the server has died, its client waits for
+ * an answer although the connection is alive. Progress is the start of a round on any of the
  * connections.
  */
 public final class Watchdog {
@@ -19,8 +19,8 @@ public final class Watchdog {
   /** The time for measuring threads to notice that their connections were closed. */
   private static final Duration GRACE = Duration.ofSeconds(10);
 
-  private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
-  private static final int LOOKS = 4;
+  private static final long MAX_CHECK_INTERVAL_NANOS = 1_000_000_000;
+  private static final int CHECKS_PER_LIMIT = 4;
 
   private final Duration patience;
   private final Duration grace;
@@ -43,7 +43,7 @@ public final class Watchdog {
   }
 
   /**
-   * Measures, in the calling thread, watched by another one.
+   * Measures in the calling thread, which another thread watches.
    *
    * @param <T> the type of the result
    * @param clients the connections that are measured; closed if there is no progress
@@ -60,7 +60,7 @@ public final class Watchdog {
       if (watch.end()) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST,
-            "measurement aborted: no progress for "
+            "measurement aborted: no progress for more than "
                 + patience.toSeconds()
                 + " s: the server does not answer, although the connection is alive",
             e);
@@ -87,8 +87,8 @@ public final class Watchdog {
     @Override
     public void run() {
       try {
-        if (awaitSilence()) {
-          // not in this thread: closing may wait for what hangs
+        if (awaitNoProgress()) {
+          // in another thread, since closing may wait as well
           Thread.ofPlatform()
               .daemon()
               .name("ferrule-watchdog-close")
@@ -96,14 +96,15 @@ public final class Watchdog {
           interruptIfStuck();
         }
       } catch (InterruptedException e) {
-        return; // never interrupted
+        return; // cannot happen: nothing interrupts this thread
       }
     }
 
-    private synchronized boolean awaitSilence() throws InterruptedException {
+    private synchronized boolean awaitNoProgress() throws InterruptedException {
       long rounds = -1;
       long since = clock.getAsLong();
-      long look = Math.clamp(patience.toNanos() / LOOKS, 1, LONGEST_LOOK_NANOS);
+      long interval =
+          Math.clamp(patience.toNanos() / CHECKS_PER_LIMIT, 1, MAX_CHECK_INTERVAL_NANOS);
       while (!ended) {
         long now = clock.getAsLong();
         long begun = clients.stream().mapToLong(BenchClient::rounds).sum();
@@ -111,12 +112,12 @@ public final class Watchdog {
             patience.toNanos() + clients.stream().mapToDouble(BenchClient::roundNanos).sum();
         if (begun != rounds) {
           rounds = begun;
-          since = clock.getAsLong(); // after the look: rounds that have begun since count as well
+          since = clock.getAsLong(); // read last: a round that starts later is progress
         } else if (now - since > limit) {
           expired = true;
           return true;
         }
-        TimeUnit.NANOSECONDS.timedWait(this, look);
+        TimeUnit.NANOSECONDS.timedWait(this, interval);
       }
       return false;
     }
@@ -132,13 +133,13 @@ public final class Watchdog {
       }
     }
 
-    /** Ends the watch, in the measuring thread; returns whether it has expired. */
+    /** Ends the watch; called by the measuring thread. Returns whether the limit had expired. */
     private synchronized boolean end() {
       if (!ended) {
         ended = true;
         notifyAll();
         if (interrupted) {
-          Thread.interrupted(); // meant for the measurement
+          Thread.interrupted(); // the interrupt was for the measurement only
         }
       }
       return expired;

@@ -16,17 +16,17 @@ import java.util.stream.Stream;
  * @param device the device's name
  * @param number the port's number
  * @param address an IPv4 address of its network device
- * @param gidIndex the index of that address's GID of RoCE v2; empty for InfiniBand
+ * @param gidIndex the index of the RoCE v2 GID of that address; empty for InfiniBand
  */
 record ActivePort(String device, String number, String address, Optional<String> gidIndex) {
 
-  /** Returns the first such port of this host. */
+  /** Returns the first active port with an address on this host. */
   static Optional<ActivePort> find() {
     return find(RdmaChecks.DEVICES, ActivePort::addressOf);
   }
 
   /**
-   * Returns the first such port.
+   * Returns the first active port with an address.
    *
    * @param devices the folder of the kernel's RDMA devices
    * @param addresses returns the IPv4 address of a network device
@@ -42,7 +42,7 @@ record ActivePort(String device, String number, String address, Optional<String>
 
   private static Optional<ActivePort> of(
       Path device, Path port, Function<String, Optional<String>> addresses) {
-    // The GIDs of InfiniBand name no network device; those of the card are IPoIB's.
+    // InfiniBand GIDs have no network device. The network devices of the card are those of IPoIB.
     Stream<String> networkDevices =
         Stream.concat(
             RdmaChecks.children(port.resolve("gid_attrs/ndevs")).stream().map(RdmaChecks::read),

@@ -6,16 +6,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Reads one word of another process's memory; run by the child process of {@link SmChecks}. */
+/** Reads one word of another process's memory, in the child process of {@link SmChecks}. */
 public final class CmaProbe {
 
   private CmaProbe() {}
 
   /**
-   * {@return the {@link #success} of reading a word, or the error's name}
+   * {@return the text of {@link #success} with the word that was read, or the error's name}
    *
-   * @param pid the other process
-   * @param address where in its memory the word is
+   * @param pid the id of the other process
+   * @param address the address of the word in that process
    */
   public static String read(int pid, long address) {
     try (Arena arena = Arena.ofConfined()) {
@@ -26,7 +26,7 @@ public final class CmaProbe {
           case 1 -> "EPERM (not permitted)";
           case 3 -> "ESRCH (no such process)";
           case 14 -> "EFAULT (bad address)";
-          case 38 -> "ENOSYS (no such call)";
+          case 38 -> "ENOSYS (no such system call)";
           default -> "errno " + -read;
         };
       }

@@ -9,14 +9,14 @@ import java.util.List;
  *
  * @param name a few words, for the list of results
  * @param text the command as a user would type it
- * @param command the command as it is run
- * @param program the program without which the step is skipped
+ * @param command the program and arguments that are executed
+ * @param program the program that the step needs; if it is not installed, the step is skipped
  * @param packageName the package that contains the program
  */
 record DiagnosticStep(
     String name, String text, List<String> command, String program, String packageName) {
 
-  /** Returns a step that runs {@code ferrule} in a process of its own. */
+  /** Returns a step that runs {@code ferrule} in a child process. */
   static DiagnosticStep ferrule(String name, String arguments) {
     List<String> command = ChildProcess.commandLine(words(arguments));
     return new DiagnosticStep(name, "ferrule " + arguments, command, command.get(0), "a JDK");

@@ -4,7 +4,7 @@ package dev.ferrule.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs all checks, which change nothing. */
+/** Runs all checks. They do not change the system. */
 public final class Doctor {
 
   private Doctor() {}

@@ -23,7 +23,7 @@ public record Finding(String name, Status status, String text, String fix) {
     /** Works with limitations. */
     WARN,
 
-    /** Missing: what depends on it does not work. */
+    /** Missing. What needs it does not work. */
     MISSING;
 
     @Override
@@ -32,7 +32,7 @@ public record Finding(String name, Status status, String text, String fix) {
     }
   }
 
-  /** {@return the line of the finding, and that of its fix if there is one} */
+  /** {@return the line of the finding and, if there is a fix, a line with it} */
   public List<String> lines() {
     List<String> lines = new ArrayList<>(List.of(line(status.toString(), name, text)));
     if (!fix.isEmpty()) {

@@ -41,11 +41,11 @@ final class HostChecks {
         ? Finding.ok("java", version + ", native access enabled")
         : Finding.warn(
             "java",
-            version + " warns of native access, and later releases will refuse it",
+            version + " prints a warning about native access, and later releases will refuse it",
             "start Java with --enable-native-access=" + refused);
   }
 
-  /** Checks each provider's availability, as it reports it. */
+  /** Returns the availability that each provider reports. */
   static List<Finding> providers() {
     List<ProviderInfo> providers = Ferrule.providers();
     return providers.isEmpty()
@@ -71,7 +71,9 @@ final class HostChecks {
     int usable = Runtime.getRuntime().availableProcessors(); // respects the quota of a container
     if (allowed < 2) {
       return Finding.warn(
-          name, "one: two spinning sides (wait=spin) wait for each other's time slice", SPIN_FIX);
+          name,
+          "one: with wait=spin, each side waits for the end of the other's time slice",
+          SPIN_FIX);
     }
     return usable < 2
         ? Finding.warn(

@@ -69,7 +69,7 @@ final class RdmaChecks {
     return findings;
   }
 
-  /** Returns the first finding because of which no port can be used. */
+  /** Returns the first finding that explains why no port can be used. */
   static Finding whyNoDeviceWorks() {
     return Stream.concat(Stream.of(libraries()), devices().stream())
         .filter(finding -> finding.status() != Finding.Status.OK)
@@ -128,7 +128,7 @@ final class RdmaChecks {
     }
   }
 
-  /** Checks how much memory may be pinned for an RDMA device. */
+  /** Checks the limit of memory that may be pinned for an RDMA device. */
   static Finding lockedMemory() {
     String name = "locked memory";
     long bytes;

@@ -6,20 +6,20 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The commands for a first hour on RDMA hardware, whose output becomes one file. */
+/** Runs the commands for a first test of RDMA hardware, and writes their output to one file. */
 public final class RdmaDiagnosis {
 
-  /** A command takes seconds on a card, and a minute where processors are emulated. */
+  /** A command takes seconds on a card, and a minute on emulated processors. */
   private static final Duration LIMIT = Duration.ofMinutes(3);
 
   private RdmaDiagnosis() {}
 
   /**
-   * Runs all commands. Without a device that works, runs those that describe the host.
+   * Runs all commands or, if no device works, only those that describe the host.
    *
    * @param file the file to write; an earlier report is replaced
-   * @param lines receives a line for each command, and what to do next
-   * @return whether there is a device and no command failed
+   * @param lines receives a line for each command, and a line with the next step for the user
+   * @return whether a device works and no command failed
    */
   public static boolean run(Path file, Consumer<String> lines) {
     Optional<ActivePort> port = ActivePort.find();

@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * The file that {@link RdmaDiagnosis} writes: the output of each step, and a list of the results.
- * It is complete up to the current step at any time.
+ * At any time it contains all completed steps.
  */
 final class RdmaReport {
 
@@ -42,7 +42,7 @@ final class RdmaReport {
           ExitCode.USAGE,
           file
               + ": the file exists and is not a report of this command; move it, or choose another"
-              + " one by --out");
+              + " file with --out");
     }
     RdmaReport report = new RdmaReport(file);
     report.write(
@@ -62,7 +62,7 @@ final class RdmaReport {
     }
   }
 
-  /** Returns the file, to which a step appends its output. */
+  /** Returns the file, to which the process of a step appends its output. */
   Path file() {
     return file;
   }
@@ -77,7 +77,7 @@ final class RdmaReport {
     append("\n=== %d. %s\n$ %s\n".formatted(results.size() + 1, step.name(), step.text()));
   }
 
-  /** Appends the result of the step, on a line of its own. */
+  /** Appends a line with the result of the step. */
   void end(DiagnosticStep step, StepResult result) {
     results.add(result.line(step.name()));
     append("\n--- " + result + "\n");

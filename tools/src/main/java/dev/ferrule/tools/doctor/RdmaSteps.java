@@ -3,13 +3,13 @@ package dev.ferrule.tools.doctor;
 
 import java.util.List;
 
-/** The commands of {@link RdmaDiagnosis}. docs/rdma.md lists them with what each must show. */
+/** The commands of {@link RdmaDiagnosis}. docs/rdma.md lists them with their expected results. */
 final class RdmaSteps {
 
   private static final String PERFTEST = "perftest";
   private static final String IPROUTE = "iproute2 or iproute";
 
-  /** Waits until the server of perftest listens on its TCP port, 18515, or has ended. */
+  /** Waits until the server of perftest listens on its TCP port 18515, or has exited. */
   private static final String AWAIT_SERVER =
       "while kill -0 $server 2>/dev/null"
           + " && ! grep -qs ':4853 [0-9A-F]*:0000 0A' /proc/net/tcp /proc/net/tcp6;"
@@ -17,7 +17,7 @@ final class RdmaSteps {
 
   private RdmaSteps() {}
 
-  /** Returns the commands that describe the host, and need no device. */
+  /** Returns the commands that describe the host. They need no device. */
   static List<DiagnosticStep> ofHost() {
     String system = "uname -srm; ulimit -l";
     return List.of(
@@ -49,7 +49,9 @@ final class RdmaSteps {
         perftest(port, "ib_write_lat"));
   }
 
-  /** Returns a program of perftest with its server, which is stopped if the client fails. */
+  /**
+   * Returns a step with a program of perftest and its server, which is stopped if the client fails.
+   */
   private static DiagnosticStep perftest(ActivePort port, String program) {
     String server =
         program

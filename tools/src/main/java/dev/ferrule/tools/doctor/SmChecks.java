@@ -90,8 +90,8 @@ final class SmChecks {
 
   /**
    * Checks whether one process may read another's memory (cross memory attach). A child process
-   * reads this one, which needs the same permission as between unrelated processes; a parent may
-   * always trace its children.
+   * reads the memory of this process, which needs the same permission as between unrelated
+   * processes. The reverse would prove nothing, since a parent may always trace its children.
    */
   static Finding crossMemoryAttach() {
     try (Arena arena = Arena.ofShared()) {
@@ -125,9 +125,9 @@ final class SmChecks {
       return "sysctl kernel.yama.ptrace_scope=0 (now " + scope + "), or the capability SYS_PTRACE";
     }
     return read(STATUS).lines().anyMatch(line -> line.matches("Seccomp:\\s+2"))
-        ? "docker run --cap-add=SYS_PTRACE (its seccomp profile refuses otherwise), and"
+        ? "docker run --cap-add=SYS_PTRACE (without it the seccomp profile forbids the call), and"
             + " --pid=container:NAME between containers"
-        : "run both processes as the same user, or give this one the capability SYS_PTRACE";
+        : "run both processes as the same user, or give the reading one the capability SYS_PTRACE";
   }
 
   private static String read(Path file) {
@@ -138,7 +138,7 @@ final class SmChecks {
     }
   }
 
-  /** Checks the KNEM driver, an optional way to copy between processes. */
+  /** Checks the KNEM driver, an optional mechanism that copies between processes. */
   static Finding knem() {
     if (!Files.exists(KNEM_DEVICE)) {
       return Finding.warn(
@@ -154,7 +154,9 @@ final class SmChecks {
       MemorySegment info = arena.allocate(INFO_BYTES, Integer.BYTES);
       if (Posix.ioctl(descriptor, GET_INFO, info) != 0) {
         return Finding.warn(
-            KNEM, KNEM_DEVICE + " is not KNEM's: wrong answer", "reload the KNEM module");
+            KNEM,
+            KNEM_DEVICE + " is not a device of KNEM: its ioctl failed",
+            "reload the KNEM module");
       }
       int abi = info.get(ValueLayout.JAVA_INT, 0);
       return abi == ABI

@@ -30,7 +30,7 @@ record StepResult(Status status, String text) {
     }
   }
 
-  /** Returns the line of the list of results. */
+  /** Returns the step's line in the list of results. */
   String line(String name) {
     return Finding.line(status.toString(), name, text);
   }

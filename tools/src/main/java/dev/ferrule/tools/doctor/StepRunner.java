@@ -18,10 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Runs the steps one after the other, each with a time limit. A step that fails stops no other. */
+/** Runs the steps in order, each with a time limit. After a step that fails, the next one runs. */
 final class StepRunner {
 
-  /** Where the programs of administrators are, which may not be on a user's path. */
+  /** The folders of administrators' programs, which may be missing in a user's PATH. */
   private static final List<String> MORE_FOLDERS = List.of("/usr/sbin", "/sbin");
 
   private static final String PATH = "PATH";
@@ -52,9 +52,8 @@ final class StepRunner {
       report.begin(step);
       StepResult result = find(step.program()).isPresent() ? execute(step) : absent(step);
       if (Guarded.exiting()) {
-        throw new ToolException(
-            ExitCode.FAILED,
-            "interrupted; the report is incomplete"); // the signal has ended the step
+        // A signal to this process has ended the step as well.
+        throw new ToolException(ExitCode.FAILED, "interrupted; the report is incomplete");
       }
       report.end(step, result);
       StatusLine.onTerminal().clear();
@@ -85,7 +84,7 @@ final class StepRunner {
 
   private StepResult execute(DiagnosticStep step) {
     List<String> command = new ArrayList<>(step.command());
-    // The JDK would search only the path of this process.
+    // The JDK would search only the PATH of this process.
     find(command.get(0)).ifPresent(program -> command.set(0, program.toString()));
     ProcessBuilder builder =
         new ProcessBuilder(command)
@@ -118,7 +117,7 @@ final class StepRunner {
     }
   }
 
-  /** Kills a process and those that it started; does nothing if it has ended. */
+  /** Kills a process and its descendants; does nothing if it has ended. */
   private static void stop(Process process) {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly().onExit().join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Checks what works on a machine, and how to fix the rest. */
+/** Checks which transports work on a machine, and how to fix the others. */
 @NullMarked
 package dev.ferrule.tools.doctor;
 

@@ -2,11 +2,12 @@
 package dev.ferrule.tools.report;
 
 /**
- * A logarithmic axis of a plot: equal steps are equal factors.
+ * A logarithmic axis of a plot.
  *
  * @param label its quantity, with the unit
  * @param unit the format of its numbers
- * @param zeroAt the value in whose place 0 is, lower than all others; NaN if 0 has no place
+ * @param zeroAt the value at whose position 0 is drawn, lower than all others; NaN if 0 is not
+ *     drawn
  */
 public record Axis(String label, Unit unit, double zeroAt) {
 
@@ -29,7 +30,7 @@ public record Axis(String label, Unit unit, double zeroAt) {
   }
 
   /**
-   * {@return an axis without a place for 0}
+   * {@return an axis on which 0 is not drawn}
    *
    * @param label its quantity, with the unit
    * @param unit the format of its numbers
@@ -39,9 +40,9 @@ public record Axis(String label, Unit unit, double zeroAt) {
   }
 
   /**
-   * {@return the axis with a place for 0}
+   * {@return the axis with a position for 0}
    *
-   * @param place the value in whose place 0 is
+   * @param place the value at whose position 0 is drawn
    */
   public Axis withZeroAt(double place) {
     return new Axis(label, unit, place);

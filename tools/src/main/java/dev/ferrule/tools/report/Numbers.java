@@ -5,12 +5,12 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Locale;
 
-/** Formats numbers for readers: three digits, with the unit's prefix. */
+/** Formats numbers with three significant digits and a prefix of the unit. */
 public final class Numbers {
 
   private static final MathContext DIGITS = new MathContext(3);
   private static final double THOUSAND = 1000;
-  private static final double MOST_IN_PERCENT = 2;
+  private static final double MAX_IN_PERCENT = 2;
   private static final double KIBI = 1024;
 
   private Numbers() {}
@@ -61,7 +61,8 @@ public final class Numbers {
   }
 
   /**
-   * {@return a number with three digits and without an exponent, such as {@code 0.0803}}
+   * {@return a number with three significant digits and without an exponent, such as {@code
+   * 0.0803}}
    *
    * @param value the number
    */
@@ -77,10 +78,10 @@ public final class Numbers {
    * {@return the error of a prediction, such as {@code +12 %}, or {@code 3.4 times} if it is more
    * than 2}
    *
-   * @param ratio the predicted value over the measured one
+   * @param ratio the ratio of the predicted value to the measured one
    */
   public static String error(double ratio) {
-    if (ratio > MOST_IN_PERCENT || ratio < 1 / MOST_IN_PERCENT) {
+    if (ratio > MAX_IN_PERCENT || ratio < 1 / MAX_IN_PERCENT) {
       return plain(ratio) + " times";
     }
     return String.format(Locale.ROOT, "%+.0f %%", (ratio - 1) * 100);
@@ -89,7 +90,7 @@ public final class Numbers {
   private static String scaled(double value, double step, String... units) {
     double left = value;
     int unit = 0;
-    // 999.6 is 1000 to three digits, and 1 of the next unit
+    // 999.6 has the three digits of 1000, which is 1 of the next unit
     while (Math.abs(left) >= step - 0.5 && unit < units.length - 1) {
       left /= step;
       unit++;

@@ -4,7 +4,7 @@ package dev.ferrule.tools.report;
 import java.util.List;
 
 /**
- * Curves over a common x axis.
+ * Curves with common axes.
  *
  * @param name a file name without its extension
  * @param title the title
@@ -28,7 +28,7 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
   public enum Style {
     /** Measured values: a line with a dot at each. */
     MEASURED,
-    /** Secondary values, such as a high percentile: the same, fainter. */
+    /** Secondary values, such as a high percentile: drawn like measured values, but fainter. */
     BESIDE,
     /** A model's prediction: a dashed line. */
     MODEL
@@ -55,7 +55,7 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
     }
   }
 
-  /** {@return whether there is nothing to draw: true if no curve has a point} */
+  /** {@return whether no curve has a point} */
   public boolean isEmpty() {
     return curves.stream().allMatch(curve -> curve.dots().isEmpty());
   }

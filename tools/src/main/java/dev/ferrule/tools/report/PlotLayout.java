@@ -12,10 +12,10 @@ import java.util.stream.DoubleStream;
 /** The layout of a plot, independent of the output format. */
 final class PlotLayout {
 
-  /** The number of colours; the next curve has the first again. */
+  /** The number of colours. The first colour follows the last one. */
   static final int COLOURS = 8;
 
-  /** The number of dot shapes and dash patterns, for readers unable to distinguish colours. */
+  /** The number of dot shapes and of dash patterns, for readers who cannot distinguish colours. */
   static final int KINDS = 4;
 
   /** The space for a title above the plot. */
@@ -41,10 +41,10 @@ final class PlotLayout {
   /** The side of a square dot, and the diameter of a round one. */
   private static final double DOT = 6.4;
 
-  /** The distance of a diamond's corners from its centre, over half the side of a square dot. */
+  /** The ratio of the distance of a diamond's corners from its centre to half a square's side. */
   private static final double DIAMOND = 1.4;
 
-  /** The same for a triangle, horizontally and vertically. */
+  /** The same ratio for a triangle, horizontally and vertically. */
   private static final double TRIANGLE = 1.2;
 
   /** Half the width of the marks at both ends of a spread. */
@@ -53,8 +53,8 @@ final class PlotLayout {
   private static final int TOP = 14;
   private static final int BOTTOM = 54;
   private static final int LEGEND_LINE = 20;
-  private static final int MOST_LEGEND_COLUMNS = 3;
-  private static final double LETTER = 6.5; // the mean width, about
+  private static final int MAX_LEGEND_COLUMNS = 3;
+  private static final double LETTER = 6.5; // the approximate mean width
   private static final int LEGEND_MARK = 28;
   private static final int LEGEND_GAP = 14;
   private static final int TICK_GAP = 10;
@@ -66,19 +66,19 @@ final class PlotLayout {
   private final Scale y;
 
   /**
-   * The dimensions of a plot without its legend; text has the same size in each.
+   * The dimensions of a plot without its legend. Text has the same size in all plots.
    *
    * @param width its width
    * @param height its height
    * @param left the space for the labels of the y axis
-   * @param right the space on the other side
+   * @param right the space to the right of the plot area
    * @param legendLeft the left edge of the legend
    */
   record Dimensions(int width, int height, int left, int right, int legendLeft) {
-    /** For a page on a screen, and for a file. */
+    /** The dimensions for a wide screen and for a file. */
     static final Dimensions WIDE = new Dimensions(760, 380, 92, 20, 92);
 
-    /** For a telephone. */
+    /** The dimensions for a phone. */
     static final Dimensions NARROW = new Dimensions(370, 310, 84, 26, 8);
   }
 
@@ -89,13 +89,13 @@ final class PlotLayout {
     END
   }
 
-  /** A drawing surface. The origin is at the top left, and the unit is the shape's. */
+  /** A drawing surface. The origin is at the top left; the unit is that of {@link Dimensions}. */
   interface Surface {
     void grid(Line2D line);
 
     void text(double left, double base, Anchor anchor, String text);
 
-    /** Draws vertical text, upwards. */
+    /** Draws text that runs upwards. */
     void upwards(double left, double middle, String text);
 
     void line(Plot.Curve curve, Path2D line);
@@ -249,11 +249,11 @@ final class PlotLayout {
         : value;
   }
 
-  /** Returns how many columns of the legend fit, by the longest name. */
+  /** Returns the number of columns of the legend that fit, given the longest name. */
   private int legendColumns() {
     int longest = plot.curves().stream().mapToInt(curve -> curve.name().length()).max().orElse(1);
     double wanted = LEGEND_MARK + LETTER * longest + LEGEND_GAP;
-    return (int) Math.clamp(legendWidth() / wanted, 1, MOST_LEGEND_COLUMNS);
+    return (int) Math.clamp(legendWidth() / wanted, 1, MAX_LEGEND_COLUMNS);
   }
 
   private int legendWidth() {

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
-/** Draws plots as PNG, where SVG is not usable: the same as {@link SvgPlot}, in light colours. */
+/** Draws plots as PNG, for programs that cannot show SVG: as {@link SvgPlot}, in light colours. */
 public final class PngPlot {
 
   private static final double PIXELS = 2; // per unit of the layout, enough for printing
@@ -36,7 +36,7 @@ public final class PngPlot {
    * @throws IOException if it cannot be written
    */
   public static void write(Plot plot, Path file) throws IOException {
-    // Given a file, ImageIO prints a stack trace if it cannot write there.
+    // ImageIO would print a stack trace if it could not write to a file.
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (MemoryCacheImageOutputStream stream = new MemoryCacheImageOutputStream(bytes)) {
       if (!ImageIO.write(image(plot), "png", stream)) {

@@ -8,9 +8,9 @@ import java.util.stream.DoubleStream;
 /** Maps the values of a logarithmic axis to positions in a picture. */
 final class Scale {
 
-  private static final int MOST_VALUES_AS_TICKS = 14;
+  private static final int MAX_VALUES_AS_TICKS = 14;
   private static final double[] STEPS = {1, 2, 5};
-  private static final int MOST_BINARY_TICKS = 10;
+  private static final int MAX_BINARY_TICKS = 10;
   private static final double MARGIN = 1.08;
 
   private final double low;
@@ -27,7 +27,7 @@ final class Scale {
     this.ticks = ticks;
   }
 
-  /** Returns a scale whose ticks are the values themselves, if they are few. */
+  /** Returns a scale whose ticks are the values, or round numbers if there are many values. */
   static Scale ofSteps(Axis axis, DoubleStream values, double from, double to) {
     double[] distinct = values.filter(Scale::holds).distinct().sorted().toArray();
     double low = distinct.length == 0 ? 1 : distinct[0];
@@ -37,7 +37,7 @@ final class Scale {
       high *= 2;
     }
     List<Double> ticks =
-        distinct.length <= MOST_VALUES_AS_TICKS
+        distinct.length <= MAX_VALUES_AS_TICKS
             ? DoubleStream.of(distinct).boxed().toList()
             : roundTicks(axis, low, high);
     return new Scale(low, high, from, to, ticks);
@@ -48,19 +48,22 @@ final class Scale {
     double[] drawn = values.filter(Scale::holds).toArray();
     double least = DoubleStream.of(drawn).min().orElse(1);
     double most = DoubleStream.of(drawn).max().orElse(1);
-    // at least a factor of ten, otherwise noise is magnified
+    // a range of at least a factor of ten, which does not magnify noise
     double missing = Math.sqrt(Math.max(1, 10 / (most / least)));
     double low = least / missing / MARGIN;
     double high = most * missing * MARGIN;
     return new Scale(low, high, from, to, roundTicks(axis, low, high));
   }
 
-  /** Returns round ticks: powers of two for bytes, else powers of ten. */
+  /**
+   * Returns round ticks: powers of two for bytes, otherwise powers of ten and, over a short range,
+   * their double and fivefold.
+   */
   private static List<Double> roundTicks(Axis axis, double low, double high) {
     List<Double> ticks = new ArrayList<>();
     if (axis.unit() == Axis.Unit.BYTES) {
       double doublings = Math.log(high / low) / Math.log(2);
-      int step = (int) Math.max(1, Math.ceil(doublings / MOST_BINARY_TICKS));
+      int step = (int) Math.max(1, Math.ceil(doublings / MAX_BINARY_TICKS));
       for (double tick = 1; tick <= high; tick *= 1L << step) {
         if (tick >= low) {
           ticks.add(tick);
@@ -80,7 +83,7 @@ final class Scale {
     return ticks;
   }
 
-  /** Returns whether a value has a place on the axis. */
+  /** Returns whether a value has a position on the axis: whether it is positive and finite. */
   static boolean holds(double value) {
     return Double.isFinite(value) && value > 0;
   }

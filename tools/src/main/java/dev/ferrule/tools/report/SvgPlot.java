@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Draws plots as SVG. One drawing serves light and dark backgrounds, since its colours are those of
- * a style sheet. Its text is text, so no font is needed, and a tooltip at each dot shows its
+ * Draws plots as SVG. A style sheet sets the colours, so that one drawing suits light and dark
+ * backgrounds. Text is stored as text, so drawing needs no font. A tooltip at each dot shows its
  * values.
  */
 public final class SvgPlot {
@@ -24,9 +24,9 @@ public final class SvgPlot {
   }
 
   /**
-   * {@return two elements {@code svg} to embed in a page, of which its {@link #style} shows one:
-   * one for a wide window, and one for a narrow one, in which the text of the first would be too
-   * small to read}
+   * {@return two {@code svg} elements to embed in a page, for a wide and a narrow window. The style
+   * sheet {@link #style} shows one of them. In a narrow window, the text of the wide one would be
+   * too small to read}
    *
    * @param plot the plot
    */
@@ -50,7 +50,7 @@ public final class SvgPlot {
   }
 
   /**
-   * {@return the style sheet of all plots, for light and dark}
+   * {@return the style sheet of all plots, for light and dark backgrounds}
    *
    * @param root the selector of the plots
    * @param background whether a plot paints its own background
@@ -98,7 +98,7 @@ public final class SvgPlot {
     return "stroke-width:" + width;
   }
 
-  /** Draws a plot. A page has the title above the plot; a file includes it. */
+  /** Draws a plot, with a title if there is space for a headline. */
   private static String draw(
       Plot plot, PlotLayout.Dimensions shape, String classes, String style, int headline) {
     SvgPlot drawing = new SvgPlot(plot, shape);
@@ -175,7 +175,7 @@ public final class SvgPlot {
           switch (path.currentSegment(place)) {
             case PathIterator.SEG_MOVETO -> to('M', place);
             case PathIterator.SEG_LINETO -> to('L', place);
-            default -> "Z"; // there are no curves
+            default -> "Z"; // outlines have no curved segments
           });
     }
     return outline.toString();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The presentation of measurements: plots, and the words for numbers. */
+/** The presentation of measurements: plots and formatted numbers. */
 @NullMarked
 package dev.ferrule.tools.report;
 

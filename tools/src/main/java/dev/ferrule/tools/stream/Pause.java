@@ -4,8 +4,8 @@ package dev.ferrule.tools.stream;
 import java.nio.channels.ClosedByInterruptException;
 
 /**
- * Waits for a standard stream that is not ready and does not block: another process with the same
- * pipe or terminal may have set it to O_NONBLOCK, and Java cannot poll(2) it.
+ * Waits while a non-blocking standard stream is not ready. Another process that shares the pipe or
+ * terminal may have set O_NONBLOCK, and Java cannot wait for it by poll(2).
  */
 final class Pause {
 
@@ -13,13 +13,13 @@ final class Pause {
 
   private long millis = 1;
 
-  /** Sleeps for a short time, with increasing duration. */
+  /** Sleeps for a short time, which increases with each call. */
   void take() throws ClosedByInterruptException {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ClosedByInterruptException(); // as a blocking read or write would
+      throw new ClosedByInterruptException(); // like a blocking read or write
     }
     millis = Math.min(2 * millis, LONGEST_MILLIS);
   }

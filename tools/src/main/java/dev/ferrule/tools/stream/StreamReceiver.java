@@ -33,7 +33,7 @@ public final class StreamReceiver {
   }
 
   /**
-   * Receives the whole stream and confirms it to the sender. Messages are written straight from the
+   * Receives the whole stream and confirms it to the sender. Messages are written directly from the
    * receive buffers.
    *
    * @param sink the output
@@ -53,7 +53,9 @@ public final class StreamReceiver {
     return received;
   }
 
-  /** A sender that has sent all waits for the confirmation, and keeps the connection open. */
+  /**
+   * Throws if the connection is closed: a sender that is done keeps it open for the confirmation.
+   */
   private void checkComplete(EndOfStreamException end) {
     if (connection.state() != ConnectionState.OPEN) {
       throw new ToolException(

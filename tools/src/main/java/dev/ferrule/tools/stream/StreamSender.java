@@ -22,7 +22,7 @@ import java.util.function.LongConsumer;
 public final class StreamSender {
 
   /**
-   * Long enough that a piece costs more than a message, short enough that several are in flight.
+   * Long enough that the overhead of a message is small, short enough that several are in flight.
    */
   private static final int PIECE_BYTES = 256 << 10;
 
@@ -43,7 +43,7 @@ public final class StreamSender {
   }
 
   /**
-   * Sends the whole input, and waits until the receiver has written it. The input is read straight
+   * Sends the whole input, and waits until the receiver has written it. The input is read directly
    * into the send buffers.
    *
    * @param source the input
@@ -53,7 +53,8 @@ public final class StreamSender {
     try {
       sendPieces(source);
       if (Guarded.exiting()) {
-        // A signal to a whole pipeline ends the input, too: what has been read may be incomplete.
+        // A signal to a whole pipeline also ends the program that writes the input, so the
+        // input may be incomplete.
         throw new ToolException(ExitCode.FAILED, "interrupted; " + soFar());
       }
       connection.sender().close(); // the end of the stream
@@ -65,8 +66,8 @@ public final class StreamSender {
   }
 
   /**
-   * Sends the input in pieces. A read from a terminal or pipe may block for ever; it is interrupted
-   * when the connection is lost.
+   * Sends the input in pieces. A read from a terminal or pipe may block forever, so it is
+   * interrupted when the connection is lost.
    */
   private void sendPieces(ReadableByteChannel source) {
     Thread reader = Thread.currentThread();
@@ -80,7 +81,7 @@ public final class StreamSender {
       // next piece
     }
     if (!reading.compareAndSet(true, false)) {
-      Thread.interrupted(); // too late: the next operation reports the failure
+      Thread.interrupted(); // not needed: the next operation reports the failure
     }
   }
 
@@ -133,7 +134,9 @@ public final class StreamSender {
       if (!StreamReceiver.isConfirmation(message, sent)) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST,
-            connection.uri() + ": the listener confirmed another length than sent; " + soFar());
+            connection.uri()
+                + ": the listener confirmed a different length than was sent; "
+                + soFar());
       }
     }
   }

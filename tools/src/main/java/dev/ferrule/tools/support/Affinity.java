@@ -24,14 +24,25 @@ public final class Affinity {
   }
 
   /**
-   * Pins the calling thread to a processor. Threads that it starts later inherit that.
+   * Pins the calling thread to a processor. Threads that it starts later inherit the pinning.
    *
    * @param cpu the processor's number
    * @return whether the system allowed it
    */
   public static boolean pin(int cpu) {
-    BitSet only = new BitSet();
-    only.set(cpu);
-    return Posix.schedSetaffinity(only) == 0;
+    return restrict(List.of(cpu));
+  }
+
+  /**
+   * Restricts the calling thread to some processors. Threads and processes that it starts later
+   * inherit that.
+   *
+   * @param cpus the processors' numbers, at least one
+   * @return whether the system allowed it
+   */
+  public static boolean restrict(List<Integer> cpus) {
+    BitSet mask = new BitSet();
+    cpus.forEach(mask::set);
+    return Posix.schedSetaffinity(mask) == 0;
   }
 }

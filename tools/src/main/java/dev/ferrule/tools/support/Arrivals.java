@@ -14,19 +14,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clients of a listener that serves one at a time. Each request is accepted in a thread of its
- * own: while its client does not confirm the connection, the next one is accepted concurrently, up
- * to a limit.
+ * The clients of a listener that serves one client at a time. Each request is accepted in its own
+ * thread. While a client does not confirm its connection, the next ones are accepted concurrently,
+ * up to a limit.
  *
- * <p><b>Threads:</b> for one thread.
+ * <p><b>Threads:</b> used by one thread.
  */
 public final class Arrivals implements AutoCloseable {
 
-  /** Time for a client to confirm before the next one is accepted concurrently. */
-  private static final Duration BESIDE = Duration.ofMillis(100);
+  /** How long a client may take to confirm before the next one is accepted concurrently. */
+  private static final Duration CONFIRMATION_TIME = Duration.ofMillis(100);
 
-  /** Each unconfirmed client has a thread. */
-  private static final int MOST_UNCONFIRMED = 64;
+  /** Maximum number of unconfirmed clients. Each has a thread. */
+  private static final int MAX_UNCONFIRMED = 64;
 
   /** The outcome of a request: a connection, none, or a failure. */
   private record Outcome(Optional<Connection> connection, @Nullable Throwable failure) {}
@@ -42,10 +42,10 @@ public final class Arrivals implements AutoCloseable {
    * Creates the source of clients.
    *
    * @param listener the listener
-   * @param accept accepts or rejects a request; called in a thread of its own
+   * @param accept accepts or rejects a request; called in a new thread for each
    */
   public Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept) {
-    this(listener, accept, MOST_UNCONFIRMED);
+    this(listener, accept, MAX_UNCONFIRMED);
   }
 
   Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept, int most) {
@@ -57,9 +57,10 @@ public final class Arrivals implements AutoCloseable {
   /**
    * Waits for the next client.
    *
-   * @param timeout the time limit for a request; null is none
-   * @return its connection; empty if it was rejected or has gone
-   * @throws OperationTimeoutException if there was no request in time
+   * @param timeout the time limit for a request; null for no limit
+   * @return its connection; empty if the client was rejected or has disconnected
+   * @throws OperationTimeoutException if there was no request, or no confirmation, within the time
+   *     limit
    */
   public Optional<Connection> next(@Nullable Duration timeout) {
     long begin = System.nanoTime();
@@ -86,14 +87,14 @@ public final class Arrivals implements AutoCloseable {
 
   private @Nullable Outcome poll() {
     try {
-      return outcomes.poll(BESIDE.toNanos(), TimeUnit.NANOSECONDS);
+      return outcomes.poll(CONFIRMATION_TIME.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return null; // the listener throws next
+      return null; // the next call of the listener throws
     }
   }
 
-  /** Returns the next request; null if there is none for now, while others are pending. */
+  /** Returns the next request; null if there is none yet, while others are pending. */
   private @Nullable ConnectionRequest nextRequest(@Nullable Duration left) {
     if (pending == 0) {
       return left == null ? listener.nextRequest() : listener.nextRequest(left);
@@ -107,7 +108,7 @@ public final class Arrivals implements AutoCloseable {
           "accept timed out: none of " + pending + " clients has confirmed its connection",
           null);
     }
-    if (left != null && left.compareTo(BESIDE) < 0) {
+    if (left != null && left.compareTo(CONFIRMATION_TIME) < 0) {
       return listener.nextRequest(left);
     }
     try {
@@ -120,7 +121,7 @@ public final class Arrivals implements AutoCloseable {
   private Outcome outcome(ConnectionRequest request) {
     try {
       return new Outcome(accept.apply(request), null);
-    } catch (Throwable e) { // without an outcome it would be pending for ever
+    } catch (Throwable e) { // without an outcome, the request would be pending forever
       return new Outcome(Optional.empty(), e);
     }
   }
@@ -135,7 +136,7 @@ public final class Arrivals implements AutoCloseable {
     outcome.connection.ifPresent(Connection::close);
   }
 
-  /** Closes the connections that were not returned. */
+  /** Closes the connections that {@link #next} has not returned. */
   @Override
   public void close() {
     synchronized (outcomes) {

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Another process of Ferrule, with this one's Java and class path. Its standard input is a pipe; it
- * must exit when that ends, so that it never outlives its parent.
+ * A child process of Ferrule, with the Java and class path of this process. Its standard input is a
+ * pipe. The child must exit at the end of that input, so that it never outlives its parent.
  */
 public final class ChildProcess implements AutoCloseable {
 
@@ -45,16 +45,16 @@ public final class ChildProcess implements AutoCloseable {
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
   private static final int MAX_LINES_KEPT = 1_000;
 
-  /** What {@link Process#waitFor} adds to the number of the signal that ended the process. */
-  private static final int OF_SIGNAL = 128;
+  /** {@link Process#waitFor} adds this to the number of the signal that ended the process. */
+  private static final int SIGNAL_OFFSET = 128;
 
   private static final int SIGABRT = 6;
   private static final String ENDED_BY_SIGNAL = "its process was ended by signal ";
   private static final String END_OF_OUTPUT = "\0";
 
   /**
-   * Starts a program that ignores SIGINT, which a terminal sends to each process of its foreground
-   * group: a child that ended before its parent handled the signal would be reported as a lost
+   * Starts a program that ignores SIGINT. A terminal sends SIGINT to each process of its foreground
+   * group, and a child that ended before its parent handled the signal would be reported as a lost
    * peer.
    */
   private static final List<String> IGNORING_SIGINT =
@@ -77,8 +77,8 @@ public final class ChildProcess implements AutoCloseable {
    * Starts a process.
    *
    * @param arguments the arguments of the {@code ferrule} command
-   * @param errors receives each line that the process writes to its standard error once {@link
-   *     #awaitAnswer} has returned
+   * @param errors receives the lines of the process's standard error, from the return of {@link
+   *     #awaitAnswer} on
    * @return the running process
    */
   public static ChildProcess start(List<String> arguments, Consumer<String> errors) {
@@ -86,13 +86,13 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Starts a process with another main class, which must communicate like the command: {@link
-   * #answer} on standard output, and failures on standard error.
+   * Starts a process with another main class. It must communicate as the command does: by {@link
+   * #answer} on standard output, and by a line on standard error if it fails.
    *
-   * @param mainClass the class's name; on the module path, of this class's module
+   * @param mainClass the name of the class; on the module path, a class of this module
    * @param arguments the arguments of its {@code main}
-   * @param errors receives each line that the process writes to its standard error once {@link
-   *     #awaitAnswer} has returned
+   * @param errors receives the lines of the process's standard error, from the return of {@link
+   *     #awaitAnswer} on
    * @return the running process
    */
   public static ChildProcess start(
@@ -114,7 +114,7 @@ public final class ChildProcess implements AutoCloseable {
     try {
       return new ProcessBuilder(ignoringSigint).start();
     } catch (IOException e) {
-      // an image of a container may lack a shell
+      // the image of a container may lack a shell
     }
     try {
       return new ProcessBuilder(command).start();
@@ -127,8 +127,7 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * {@return the command line of another process of {@code ferrule}, for a caller that starts it
-   * itself}
+   * {@return the command line of another process of {@code ferrule}, for callers that start it}
    *
    * @param arguments the arguments of the command
    */
@@ -137,7 +136,8 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Returns the child's command line: this JVM's program, options and class path or module path.
+   * Returns the child's command line, with the program, the options and the class path or module
+   * path of this JVM.
    */
   static List<String> commandLine(String mainClass, List<String> arguments) {
     List<String> command = new ArrayList<>();
@@ -160,8 +160,9 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Creates a platform thread: reading from a pipe pins a virtual thread's carrier, of which there
-   * are as many as processors, so that with two processors a second child would never be read.
+   * Creates a platform thread. Reading from a pipe would pin the carrier of a virtual thread. There
+   * are as many carriers as processors, so with two processors the output of a second child would
+   * never be read.
    */
   private static Thread reader(Runnable work) {
     return Thread.ofPlatform().daemon().name("ferrule-child").unstarted(work);
@@ -192,7 +193,7 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Handles a line. Other output of the process, such as the JVM's, is ignored. */
+  /** Handles an answer. Ignores other output, such as that of the JVM. */
   private void takeLine(String line) {
     if (line.startsWith(ANSWER_PREFIX)) {
       answers.add(line.substring(ANSWER_PREFIX.length()));
@@ -263,7 +264,7 @@ public final class ChildProcess implements AutoCloseable {
       String message =
           startErrors.stream()
               .filter(line -> line.startsWith(MESSAGE_PREFIX))
-              .reduce((warning, failure) -> failure) // the last one is the reason
+              .reduce((warning, failure) -> failure) // the last line has the reason
               .map(ChildProcess::withoutPrefix)
               .orElse("the child process ended with exit code " + code + ": " + startErrors);
       return new ToolException(code == ExitCode.OK ? ExitCode.FAILED : code, message);
@@ -271,7 +272,7 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * {@return a line of a {@code ferrule} process without the command's name}
+   * {@return a message of a {@code ferrule} process without the command's name}
    *
    * @param line a line from a {@code ferrule} process
    */
@@ -283,12 +284,12 @@ public final class ChildProcess implements AutoCloseable {
     return ENDED_BY_SIGNAL
         + signal
         + (signal == SIGABRT
-            ? ", as a crash of its JVM does: see hs_err_pid" + pid() + ".log in its folder"
+            ? ": probably a crash of its JVM; see hs_err_pid" + pid() + ".log in its folder"
             : "");
   }
 
   /**
-   * {@return whether a line of error output says that a signal ended the process}
+   * {@return whether a line of error output reports that a signal ended the process}
    *
    * @param line the line
    */
@@ -302,8 +303,8 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Asks the process to end, and kills it if it does not. If a signal had ended it before, one more
-   * line of its error output says that.
+   * Requests that the process exit, and kills it if it does not. If a signal from elsewhere has
+   * ended it, one more line of error output reports the signal.
    */
   @Override
   public void close() {
@@ -313,9 +314,9 @@ public final class ChildProcess implements AutoCloseable {
       if (!ended) {
         process.destroyForcibly().waitFor();
       }
-      errorReader.join(STOP_TIMEOUT); // its last line may be the reason
-      if (ended && process.exitValue() > OF_SIGNAL) {
-        errors.accept(signalled(process.exitValue() - OF_SIGNAL));
+      errorReader.join(STOP_TIMEOUT); // the last line may have the reason
+      if (ended && process.exitValue() > SIGNAL_OFFSET) {
+        errors.accept(signalled(process.exitValue() - SIGNAL_OFFSET));
       }
     } catch (IOException e) {
       process.destroyForcibly();

@@ -18,18 +18,22 @@ import java.util.function.Consumer;
 
 /**
  * The payload that two {@code ferrule} commands exchange when they connect: a magic number of seven
- * letters, the purpose of the connection, and the version of the protocol. A listener for another
- * purpose sends its own in the rejection.
+ * letters, the purpose of the connection, and the version of the protocol. A listener that rejects
+ * a client of another purpose sends its own payload.
  */
 public enum CommandHandshake {
   /**
-   * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency} and {@code
-   * bandwidth}.
+   * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency}, {@code bandwidth}
+   * and {@code rma}.
    */
-  BENCHMARK('B', 5, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
+  BENCHMARK(
+      'B',
+      5,
+      "'ferrule serve', the server of 'ferrule latency', 'ferrule bandwidth' and"
+          + " 'ferrule rma'"),
 
   /** One stream of bytes: {@code ferrule listen} with {@code ferrule send}. */
-  STREAM('S', 1, "'ferrule listen', the other side of 'ferrule send'");
+  STREAM('S', 1, "'ferrule listen', the receiver of 'ferrule send'");
 
   private static final byte[] MAGIC = "FERRULE".getBytes(StandardCharsets.US_ASCII);
   private static final int PURPOSE = MAGIC.length;
@@ -51,7 +55,7 @@ public enum CommandHandshake {
   /**
    * {@return a new array with the payload}
    *
-   * @param more further bytes behind it; no more than 16 in a connect request
+   * @param more further bytes after it; at most 16 in a connect request
    */
   public byte[] payload(byte... more) {
     return ByteBuffer.allocate(LENGTH + more.length)
@@ -63,10 +67,10 @@ public enum CommandHandshake {
   }
 
   /**
-   * {@return a new array with the bytes behind this purpose's payload; empty if the peer has
-   * another purpose or version}
+   * {@return a new array with the bytes after this purpose's payload; empty if the peer has another
+   * purpose or version}
    *
-   * @param payload what the peer has sent
+   * @param payload the payload that the peer has sent
    */
   public Optional<byte[]> more(byte[] payload) {
     return payload.length >= LENGTH && Arrays.equals(payload, 0, LENGTH, payload(), 0, LENGTH)
@@ -74,16 +78,14 @@ public enum CommandHandshake {
         : Optional.empty();
   }
 
-  /**
-   * {@return the payload with which a listener for this purpose rejects a client beyond its limit}
-   */
+  /** {@return the payload with which a listener rejects a client beyond its limit of clients} */
   public byte[] full() {
     return payload(FULL);
   }
 
   /**
-   * {@return the payload with which it rejects a request that it cannot fulfil, for a reason that
-   * it prints}
+   * {@return the payload with which a listener rejects a request that it cannot fulfil. It prints
+   * the reason}
    */
   public byte[] unable() {
     return payload(UNABLE);
@@ -122,7 +124,8 @@ public enum CommandHandshake {
       return "connection rejected: the server's limit of clients is reached; try again later";
     }
     if (Arrays.equals(payload, unable())) {
-      return "connection rejected: the server cannot do that, for the reason that it prints";
+      return "connection rejected: the server cannot fulfil the request; its error output has the"
+          + " reason";
     }
     if (payload[PURPOSE] == purpose) {
       return ("protocol version mismatch: the peer has version %s, this command has version %s; use"
@@ -134,16 +137,17 @@ public enum CommandHandshake {
         return "connection rejected: the listener is " + other.listener;
       }
     }
-    return "connection rejected: the listener is a command of a newer ferrule";
+    return "connection rejected: the listener is a command of a newer release of ferrule";
   }
 
   /**
-   * Accepts a client with this purpose, whatever follows in its request, and rejects any other.
+   * Accepts a client with this purpose, and rejects any other. Ignores further bytes of the
+   * request.
    *
    * @param request the client's request
    * @param problems receives one line if a client is not accepted
-   * @param answer bytes for the client, behind the payload
-   * @return the connection; empty if the client was rejected or has gone
+   * @param answer further bytes for the client, after the payload
+   * @return the connection; empty if the client was rejected or has disconnected
    */
   public Optional<Connection> accept(
       ConnectionRequest request, Consumer<String> problems, byte... answer) {

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** The commit that this was built from. */
+/** The commit from which Ferrule was built. */
 public final class Commit {
 
   /**
-   * The system property with the commit. {@code ./ferrule} of a checkout sets it, since its jar may
-   * be older than commits that change none of its sources.
+   * The system property with the commit. {@code ./ferrule} in a checkout sets it, since the jar is
+   * not rebuilt after a commit that changes none of its sources.
    */
   public static final String PROPERTY = "ferrule.commit";
 
@@ -20,8 +20,8 @@ public final class Commit {
   private Commit() {}
 
   /**
-   * {@return the commit's hash, with {@code -dirty} if the sources differed from it; empty if this
-   * was not built in a checkout}
+   * {@return the commit's hash, with {@code -dirty} if the sources differed from it; empty if the
+   * build was not in a checkout}
    */
   public static String name() {
     String property = System.getProperty(PROPERTY, "");

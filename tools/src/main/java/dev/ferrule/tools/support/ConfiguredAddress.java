@@ -17,15 +17,15 @@ import org.jspecify.annotations.Nullable;
  * An address with options, as given to a command.
  *
  * @param address the URI
- * @param options the options that are set beside the URI's query
+ * @param options the options that are set in addition to the URI's query
  */
 public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /**
-   * {@return the URI that a text is}
+   * {@return the parsed URI}
    *
    * @param text the URI
-   * @throws ToolException if it is not one
+   * @throws ToolException if the text is not a URI
    */
   public static URI parse(String text) {
     try {
@@ -42,7 +42,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   /**
    * {@return the provider of a scheme, whether or not it is available}
    *
-   * @param scheme the scheme of a URI, which may have none
+   * @param scheme the scheme of a URI; null if the URI has none
    */
   public static Optional<ProviderInfo> provider(@Nullable String scheme) {
     return Ferrule.providers().stream()
@@ -70,7 +70,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
   }
 
   /**
-   * {@return the effective options, with those of the address's query}
+   * {@return the effective options, including those of the address's query}
    *
    * @param provider the provider of the address
    */
@@ -78,7 +78,7 @@ public record ConfiguredAddress(URI address, ConnectionOptions options) {
     return ResolvedOptions.of(options, address, provider.options());
   }
 
-  /** {@return the wait strategy of this endpoint, from query, options and default} */
+  /** {@return the effective wait strategy of this endpoint} */
   public WaitStrategy waitStrategy() {
     return provider(address.getScheme())
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))

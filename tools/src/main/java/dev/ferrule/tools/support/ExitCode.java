@@ -22,7 +22,7 @@ public final class ExitCode {
   /** Success. */
   public static final int OK = 0;
 
-  /** A failure without a code of its own. */
+  /** Any other failure. */
   public static final int FAILED = 1;
 
   /** A usage error. */
@@ -41,26 +41,26 @@ public final class ExitCode {
   public static final int NO_PROVIDER = 6;
 
   /**
-   * The reader of the standard output stream has gone; the exit code of a process killed by
-   * SIGPIPE.
+   * The reader of the standard output stream has exited. A process killed by SIGPIPE has the same
+   * exit code.
    */
   public static final int BROKEN_PIPE = 141;
 
   private ExitCode() {}
 
-  /** {@return the codes with their meanings, in order, as picocli takes them for the help} */
+  /** {@return the codes with their meanings, in order, in picocli's format for help texts} */
   public static String[] descriptions() {
     return new String[] {
       "0:success",
-      "1:a failure without a code of its own, such as a file that cannot be read",
+      "1:any other failure, such as a file that cannot be read",
       "2:usage error: an invalid option, value or address, or a message that is too long",
-      "3:no connection: connection refused (no listener), rejected or timed out, or another"
-          + " version",
+      "3:no connection: connection refused (no listener), rejected or timed out, or a version"
+          + " mismatch",
       "4:the connection ended too early: the peer died, closed it or violated the protocol",
       "5:out of resources: shared memory is full, a limit is reached, or the address is in use",
       "6:no provider for the address, or it does not work on this machine ('ferrule doctor')",
       "130, 143:ended by SIGINT (Ctrl-C) or SIGTERM",
-      "141:the reader of the output has gone, as after '| head'"
+      "141:the reader of the output has exited, as in '| head'"
     };
   }
 

@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A resource that is also closed when a signal ends the process: Ctrl-C leaves no connection open,
- * no file and no child process behind.
+ * A resource that is also closed when a signal ends the process, so that Ctrl-C leaves no open
+ * connection, no file and no child process.
  *
  * @param <T> the type of the resource
  */
@@ -27,10 +27,10 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * {@return the guard of a resource, to be closed instead of it}
+   * {@return the guard of a resource. The caller closes the guard, which closes the resource}
    *
    * @param <T> the type of the resource
-   * @param resource the resource, closed at once if the process is already ending
+   * @param resource the resource; closed immediately if the process is already exiting
    */
   public static <T extends AutoCloseable> Guarded<T> of(T resource) {
     Guarded<T> guarded = new Guarded<>(resource);
@@ -46,8 +46,8 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * {@return whether a signal or {@code System.exit} has started the shutdown, so that failures are
-   * consequences of that and need not be reported}
+   * {@return whether a signal or {@code System.exit} has started the shutdown. Failures are then
+   * its consequences, and need not be reported}
    */
   public static boolean exiting() {
     synchronized (OPEN) {
@@ -70,7 +70,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
       try {
         last.close();
       } catch (RuntimeException e) {
-        // the other resources must still be closed, and no caller is left to report to
+        // the other resources must still be closed, and no caller can receive the exception
       }
     }
   }
@@ -86,7 +86,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
     forget();
   }
 
-  /** Closes the resource, or waits until a concurrent close is done. Closing twice does nothing. */
+  /** Closes the resource, or waits until a concurrent close is complete. Later calls do nothing. */
   @Override
   public synchronized void close() {
     if (closed) {
@@ -100,7 +100,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
     } catch (Exception e) {
       throw new ToolException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     } finally {
-      forget(); // not before it is closed: the shutdown waits for registered resources
+      forget(); // after the close, since the shutdown waits for registered resources
     }
   }
 

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 
-/** Formats JSON for all commands: indented, with the least escaping. */
+/** Formats JSON for all commands: indented, and escaping only where necessary. */
 public final class Json {
 
   private Json() {}
@@ -27,7 +27,7 @@ public final class Json {
     try {
       new Gson().getAdapter(JsonElement.class).write(writer, value);
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // a string cannot fail
+      throw new UncheckedIOException(e); // cannot happen: the output is a string
     }
     return text.append('\n').toString();
   }

@@ -11,8 +11,8 @@ import java.util.logging.LogRecord;
 import java.util.logging.SimpleFormatter;
 
 /**
- * Prints the providers' log records, such as a warning about a world-writable directory, as the
- * command prints its own problems: in one line each. By default Java prints two.
+ * Prints the providers' log records, such as a warning about a world-writable directory, in the
+ * format of the command's own problems: one line each. By default Java prints two lines.
  */
 public final class LogLines extends Handler {
 
@@ -28,10 +28,10 @@ public final class LogLines extends Handler {
   public LogLines() {}
 
   /**
-   * Installs this handler, unless the user has configured Java's logging. Takes effect with the
-   * first log record, so that a command that logs nothing does not load it.
+   * Installs this handler, unless the user has configured Java's logging. The first log record
+   * loads it, so a command that logs nothing does not.
    *
-   * @param name the name of the command, with which the lines begin
+   * @param name the name of the command, which starts each line
    */
   public static void install(String name) {
     command = name;
@@ -74,6 +74,6 @@ public final class LogLines extends Handler {
 
   @Override
   public void close() {
-    flush(); // the stream belongs to the process
+    flush(); // standard error stays open
   }
 }

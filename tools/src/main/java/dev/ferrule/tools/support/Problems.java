@@ -6,7 +6,7 @@ import java.io.PrintWriter;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reports a command's problems: in one line each, whatever the text contains. */
+/** Reports a command's problems in one line each, whatever their text contains. */
 public final class Problems {
 
   private static final Pattern ADDRESS = Pattern.compile("\\b[a-z]+:/\\S*: ");
@@ -27,7 +27,7 @@ public final class Problems {
    * Reports a problem.
    *
    * @param err the standard error stream
-   * @param command the name of the command, with which the line begins
+   * @param command the name of the command, which starts the line
    * @param problem the description; line breaks become spaces, and other control characters, which
    *     may come from a peer or from a file's name, are escaped
    */
@@ -36,7 +36,7 @@ public final class Problems {
   }
 
   /**
-   * {@return the message of a failure, or its name if it has none}
+   * {@return the message of a failure, or the name of its class if it has none}
    *
    * @param failure the failure
    */
@@ -47,15 +47,15 @@ public final class Problems {
   /**
    * {@return a text as one line that is safe for a terminal}
    *
-   * @param text the text, such as the message of an exception, which may have none
+   * @param text the text, such as the message of an exception; may be null
    */
   public static String oneLine(@Nullable String text) {
     return PlainText.of(String.valueOf(text).strip().replaceAll("\\s*\\R\\s*", " "));
   }
 
   /**
-   * {@return a text without the addresses that precede reasons, for servers which the command has
-   * started: the user has not given their addresses, and they differ between runs}
+   * {@return a text without the addresses that precede reasons. This is for servers that the
+   * command has started: the user has not given their addresses, which differ between runs}
    *
    * @param problem the description
    */

@@ -30,9 +30,9 @@ public final class StandardInput {
   }
 
   /**
-   * Returns whether descriptor 0 is a file of the JVM. A process started with descriptor 0 closed
-   * gets it for the next file that it opens, which is one of the JVM's. Sending that would be
-   * wrong, and closing it would be fatal.
+   * Returns whether descriptor 0 is a file of the JVM. If a process is started with descriptor 0
+   * closed, the first file that it opens gets this descriptor, and the JVM opens that file. Sending
+   * it would be wrong, and closing it would be fatal.
    */
   private static boolean isOneOfJavas() {
     try {

@@ -6,30 +6,28 @@ import java.util.OptionalInt;
 import java.util.function.Supplier;
 
 /**
- * A status line on the standard error stream, if that is a terminal. It is drawn by the thread that
- * shows it: a thread for it would take a processor from threads that spin.
+ * A status line on the standard error stream, if that is a terminal. The calling thread draws it,
+ * since a separate thread would take a processor from spinning threads.
  */
 public final class StatusLine {
 
-  private static final long LEAST_NANOS = 100_000_000;
+  private static final long MIN_INTERVAL_NANOS = 100_000_000;
   private static final String ERASE = "\r\033[K";
   private static final StatusLine ON_TERMINAL =
       new StatusLine(System.err, Terminal.width(Terminal.STANDARD_ERROR));
 
   private final PrintStream terminal;
   private final OptionalInt width;
-  private long shownNanos; // guarded by this, as is the next
+  private long shownNanos; // guarded by this, as is shown
   private boolean shown;
 
-  /** Creates a line on a terminal of that width; without one, nothing is shown. */
+  /** Creates a line on a terminal of the given width. If the width is empty, nothing is shown. */
   StatusLine(PrintStream terminal, OptionalInt width) {
     this.terminal = terminal;
     this.width = width;
   }
 
-  /**
-   * {@return the line of this process; invisible if the standard error stream is not a terminal}
-   */
+  /** {@return the status line of this process; invisible if standard error is not a terminal} */
   public static StatusLine onTerminal() {
     return ON_TERMINAL;
   }
@@ -40,7 +38,7 @@ public final class StatusLine {
   }
 
   /**
-   * Replaces the text, unless it was replaced a moment ago.
+   * Replaces the text, unless it was replaced less than 100 ms ago.
    *
    * @param text a few words; cut off at the width of the terminal
    */
@@ -49,17 +47,17 @@ public final class StatusLine {
   }
 
   /**
-   * Replaces the text, unless it was replaced a moment ago.
+   * Replaces the text, unless it was replaced less than 100 ms ago.
    *
    * @param words returns the text, if it is shown
    */
   public synchronized void show(Supplier<String> words) {
     long now = System.nanoTime();
-    if (width.isEmpty() || shown && now - shownNanos < LEAST_NANOS) {
+    if (width.isEmpty() || shown && now - shownNanos < MIN_INTERVAL_NANOS) {
       return;
     }
     String text = words.get();
-    int room = Math.max(0, width.getAsInt() - 1); // the last column would start another line
+    int room = Math.max(0, width.getAsInt() - 1); // a full line could wrap
     terminal.print(ERASE + (text.length() > room ? text.substring(0, room) : text));
     terminal.flush();
     shownNanos = now;

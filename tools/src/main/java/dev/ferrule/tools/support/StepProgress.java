@@ -5,9 +5,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * The progress of many steps: in the status line if there is a terminal, else in a line for each
- * completed step. The calling thread draws it: the steps are measurements, which no other thread
- * must disturb.
+ * Shows the progress of many steps: in the status line if there is a terminal, otherwise by a line
+ * for each completed step. The calling thread draws it, since another thread would disturb the
+ * steps, which are measurements.
  */
 public final class StepProgress implements AutoCloseable {
 
@@ -37,7 +37,7 @@ public final class StepProgress implements AutoCloseable {
    *
    * @param task the name of the task
    * @param total the number of steps
-   * @param done how many of them were done before
+   * @param done the number of steps that were done earlier
    * @param log receives a line for each step if the standard error stream is not a terminal
    * @return the progress
    */
@@ -63,7 +63,7 @@ public final class StepProgress implements AutoCloseable {
     }
   }
 
-  /** Returns the text, with an estimate of the time left, at the pace of the steps so far. */
+  /** Returns the text with the remaining time, extrapolated from the steps so far. */
   private String text() {
     double seconds = (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
     String left =

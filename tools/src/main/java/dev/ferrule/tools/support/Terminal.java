@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/** The terminal, if any, of the process's standard streams. */
+/** Properties of the process's standard streams, such as the width of their terminal. */
 public final class Terminal {
 
   /** The file descriptor of the standard output stream. */
@@ -22,35 +22,35 @@ public final class Terminal {
   private static final long TIOCGWINSZ = 0x5413;
   private static final int DEFAULT_WIDTH = 80;
 
-  private static final int LEAST_TEXT_WIDTH = 55; // picocli's minimum
-  private static final int MOST_TEXT_WIDTH = 100;
+  private static final int MIN_TEXT_WIDTH = 55; // picocli's minimum
+  private static final int MAX_TEXT_WIDTH = 100;
 
   private Terminal() {}
 
   /**
-   * {@return the width for text: that of the terminal, up to a limit for readability. In a pipe, to
-   * a pager, that is the terminal of the standard error stream}
+   * {@return the width for text: the width of the terminal, up to a limit for readability. If
+   * standard output is a pipe, for example to a pager, that is the terminal of standard error}
    */
   public static int textWidth() {
     OptionalInt output = width(STANDARD_OUTPUT);
     OptionalInt any = output.isPresent() ? output : width(STANDARD_ERROR);
-    return Math.clamp(any.orElse(DEFAULT_WIDTH), LEAST_TEXT_WIDTH, MOST_TEXT_WIDTH);
+    return Math.clamp(any.orElse(DEFAULT_WIDTH), MIN_TEXT_WIDTH, MAX_TEXT_WIDTH);
   }
 
   /**
-   * {@return whether text on the standard output stream may have colours: false if that is not a
-   * terminal, or the user has disabled them}
+   * {@return whether text on the standard output stream may have colours: false if the stream is
+   * not a terminal, or the user has disabled colours}
    */
   public static boolean hasColours() {
-    // Since JDK 22 there is a System.console() without a terminal, which picocli checks.
+    // Picocli checks System.console(), which exists without a terminal from JDK 22 on.
     return width(STANDARD_OUTPUT).isPresent()
-        && System.getenv("NO_COLOR") == null
+        && System.getenv().getOrDefault("NO_COLOR", "").isEmpty()
         && !"dumb".equals(System.getenv("TERM"));
   }
 
   /**
    * {@return whether a stream of this process is known to be a pipe or a socket, so that writing
-   * fails only if the reader has gone}
+   * fails only if the reader has exited}
    *
    * @param descriptor the stream's file descriptor
    */
@@ -65,13 +65,14 @@ public final class Terminal {
   }
 
   /**
-   * {@return the width of the terminal of a file descriptor, in columns; empty if it is none}
+   * {@return the width of the terminal of a file descriptor, in columns; empty if the descriptor is
+   * not a terminal}
    *
    * @param descriptor the file descriptor
    */
   public static OptionalInt width(int descriptor) {
     if (isPipe(descriptor)) {
-      return OptionalInt.empty(); // known without linking a C function, which takes longer
+      return OptionalInt.empty(); // without linking a C function, which would take longer
     }
     try (Arena arena = Arena.ofConfined()) {
       // struct winsize: rows, columns, and two unused fields; 16 bits each

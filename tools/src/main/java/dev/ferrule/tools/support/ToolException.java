@@ -13,7 +13,7 @@ public final class ToolException extends RuntimeException {
    * Creates an exception.
    *
    * @param exitCode one of {@link ExitCode}
-   * @param message what happened and what to do about it, in one line
+   * @param message what failed, why, and what to do, in one line
    * @param cause the underlying failure, or null
    */
   public ToolException(int exitCode, String message, @Nullable Throwable cause) {
@@ -25,7 +25,7 @@ public final class ToolException extends RuntimeException {
    * Creates an exception without a cause.
    *
    * @param exitCode one of {@link ExitCode}
-   * @param message what happened and what to do about it, in one line
+   * @param message what failed, why, and what to do, in one line
    */
   public ToolException(int exitCode, String message) {
     this(exitCode, message, null);

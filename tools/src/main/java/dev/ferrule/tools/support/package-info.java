@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * Shared parts of the commands: exit codes, child processes, clean shutdown, affinity, terminals.
- */
+/** Shared parts of the commands: exit codes, child processes, shutdown, affinity and terminals. */
 @NullMarked
 package dev.ferrule.tools.support;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The garbage collector must not disturb the measurements. */
+/** Measurements do not allocate, so that the garbage collector does not disturb them. */
 class AllocationTest {
 
   private static final int SIZE = 64;
@@ -88,7 +88,7 @@ class AllocationTest {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long client = Long.MAX_VALUE;
     long ofServer = Long.MAX_VALUE;
-    // What is not yet compiled may allocate; on a busy machine that may take long.
+    // Code may allocate until it is compiled, which may take long on a busy machine.
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     while (Math.max(client, ofServer) >= BYTES_PER_ROUND && System.nanoTime() - deadline < 0) {
       long clientBefore = threads.getCurrentThreadAllocatedBytes();

@@ -75,9 +75,9 @@ class BareRingTest {
     assertThat(Arrays.stream(periods).sum()).isPositive();
   }
 
-  /** Records of other lengths have other positions, over the records of earlier rounds. */
+  /** Records of a different length overwrite those of earlier rounds at different positions. */
   @Test
-  void roundsOfOtherSizesAndOtherKindsFollowEachOther() throws Exception {
+  void roundsOfDifferentSizesAndKindsFollowEachOther() throws Exception {
     int[] sizes = {8, 64, 0, 4096, 8, 16, 8};
     int count = 1_000;
     try (BareRing ours = client();
@@ -116,12 +116,12 @@ class BareRingTest {
   }
 
   @Test
-  void aPayloadThatIsNotWhatWasSentIsCounted() throws Exception {
+  void aCorruptPayloadIsCounted() throws Exception {
     CountDownLatch waiting = new CountDownLatch(1);
     try (BareRing ours = BareRing.ofClient(file, waiting::countDown);
         BareRing theirs = server()) {
       CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> ours.stream(3, 8));
-      waiting.await(); // waits for the acknowledgement: all are written
+      waiting.await(); // the sender waits for the acknowledgement: all records are written
       overwrite(2L, 77);
       assertThat(theirs.take(3, 8)).isEqualTo(1);
       sending.join();
@@ -145,7 +145,7 @@ class BareRingTest {
   }
 
   @Test
-  void aPeerThatGoesEndsEveryWait() throws Exception {
+  void theEndOfThePeerEndsEveryWait() throws Exception {
     Runnable gone =
         () -> {
           throw new IllegalStateException("gone");
@@ -178,7 +178,7 @@ class BareRingTest {
     }
   }
 
-  /** Otherwise the JVM would crash: memory is accessed without checks. */
+  /** The memory is accessed without checks, so an access after unmapping would crash the JVM. */
   @Test
   void closingWaitsForTheThreadInsideAndEndsItsWait() throws Exception {
     CountDownLatch waiting = new CountDownLatch(1);
@@ -204,7 +204,7 @@ class BareRingTest {
   }
 
   @Test
-  void aFileThatIsNotThereOrTooShortIsAnError() throws Exception {
+  void aMissingOrTooShortFileIsAnError() throws Exception {
     assertThatThrownBy(() -> BareRing.ofClient(folder.resolve("absent"), ALIVE))
         .isInstanceOf(NoSuchFileException.class);
     Path tooShort = Files.write(folder.resolve("short"), new byte[4096]);

@@ -16,7 +16,7 @@ class CacheLineTest {
   @TempDir Path folder;
 
   @Test
-  void bouncesAreTimedOneByOneInOneRoundAfterTheOther() throws Exception {
+  void eachBounceOfSeveralRoundsIsTimed() throws Exception {
     Path file = Files.write(folder.resolve("line"), new byte[4096]);
     int count = 500;
     try (CacheLine ours = new CacheLine(file, () -> {});
@@ -49,7 +49,7 @@ class CacheLineTest {
   }
 
   @Test
-  void aFileThatIsNotThereIsAnError() {
+  void aMissingFileIsAnError() {
     assertThatThrownBy(() -> new CacheLine(folder.resolve("absent"), () -> {}))
         .isInstanceOf(NoSuchFileException.class);
   }

@@ -41,7 +41,7 @@ class DeadServerThreadTest {
 
   @TempDir private Path folder;
 
-  /** Returns a listener with another receiver. */
+  /** Returns a listener whose receiver is replaced. */
   private static Listener with(Listener listener, Receiver receiver) {
     Listener changed = mock(Listener.class, delegatesTo(listener));
     doReturn(receiver).when(changed).receiver();

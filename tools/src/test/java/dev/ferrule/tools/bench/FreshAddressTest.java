@@ -28,7 +28,7 @@ class FreshAddressTest {
   }
 
   @Test
-  void removingADirectoryTwiceIsNoFailure() throws Exception {
+  void removingADirectoryTwiceIsNotAFailure() throws Exception {
     try (FreshAddress address =
         FreshAddress.of(provider("sm", "sm:///tmp/app"), Optional.empty())) {
       FreshAddress.remove(address.directory().orElseThrow());

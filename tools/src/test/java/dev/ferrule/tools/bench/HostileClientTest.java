@@ -70,7 +70,7 @@ class HostileClientTest {
     serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
   }
 
-  /** Returns limits of a server that waits for bounces and records for a moment only. */
+  /** Returns limits of a server with a short time limit for bounces and records. */
   private static ServerLimits impatient() {
     return new ServerLimits(MAX_MESSAGE, true, TimeUnit.MILLISECONDS.toNanos(50));
   }
@@ -148,7 +148,7 @@ class HostileClientTest {
     first.join().close();
   }
 
-  /** Returns a round in the format in which clients named the floor's file. */
+  /** Returns a message like a round, but with the path of a file. */
   private static MemorySegment roundWithPath(Path file) {
     byte[] path = file.toString().getBytes(StandardCharsets.UTF_8);
     MemorySegment message = MemorySegment.ofArray(new byte[28 + path.length]);
@@ -180,7 +180,7 @@ class HostileClientTest {
     return new FloorFile(reply.messages()).path();
   }
 
-  /** Another file may get the descriptor's number. */
+  /** Another file may get the number of the closed descriptor. */
   private static void awaitRemoval(Path descriptor) {
     while (isFloor(descriptor)) {
       Thread.onSpinWait();
@@ -196,7 +196,7 @@ class HostileClientTest {
   }
 
   @Test
-  void theServerMakesTheFloorsFileAndRemovesItWithTheNextRound() throws Exception {
+  void theServerCreatesTheFileOfTheFloorAndRemovesItAtTheNextRound() throws Exception {
     serve(limits(), false);
     try (Connection connection = connect()) {
       Path file = openedFloor(connection);
@@ -205,9 +205,9 @@ class HostileClientTest {
     }
   }
 
-  /** An access behind its end would raise SIGBUS. */
+  /** An access beyond the end of a truncated file would raise SIGBUS. */
   @Test
-  void aClientCannotTruncateTheFloorsFile() throws Exception {
+  void aClientCannotTruncateTheFileOfTheFloor() throws Exception {
     serve(limits(), false);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
@@ -221,7 +221,7 @@ class HostileClientTest {
   }
 
   @Test
-  void theFloorsFileGoesWithAClientThatOnlyAskedForIt() {
+  void theFileOfAnUnusedFloorIsRemovedWhenItsClientEnds() {
     serve(limits(), false);
     Path file;
     try (Connection connection = connect()) {
@@ -246,7 +246,7 @@ class HostileClientTest {
   }
 
   @Test
-  void overANetworkThereIsNoFloor() {
+  void noFloorIsOpenedOverANetwork() {
     serve(new ServerLimits(MAX_MESSAGE, false), false);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
@@ -255,7 +255,7 @@ class HostileClientTest {
   }
 
   @Test
-  void aClientOpensNoFileButOneThatAServerOfItsUserHasMade() throws Exception {
+  void aClientOpensOnlyAFileThatAServerOfItsUserHasCreated() throws Exception {
     Path precious =
         Files.write(folder.resolve("precious"), new byte[Math.toIntExact(FloorFile.BYTES)]);
     try (FloorFile opened = descriptor(Posix.open(precious.toString(), Posix.O_RDWR, 0));
@@ -290,7 +290,7 @@ class HostileClientTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void moreThanTheLimitIsNotExposed(boolean single) {
+  void noMoreMemoryThanTheLimitIsExposed(boolean single) {
     serve(limits(), single);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.EXPOSE, 0, Integer.MAX_VALUE));
@@ -327,7 +327,7 @@ class HostileClientTest {
   }
 
   @Test
-  void aThreadDoesNotBounceForEver() {
+  void theNumberOfBouncesIsLimited() {
     serve(limits(), false);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.FLOOR, Long.MAX_VALUE, 0));
@@ -337,7 +337,7 @@ class HostileClientTest {
 
   @ParameterizedTest
   @EnumSource(names = {"RING_ECHO", "RING_SINK"})
-  void aThreadDoesNotUseTheRingForEver(Round.Kind kind) {
+  void theNumberOfMessagesOnTheRingIsLimited(Round.Kind kind) {
     serve(limits(), false);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(kind, Long.MAX_VALUE, 0));

@@ -15,9 +15,9 @@ class LatencySummaryTest {
     return LatencySummary.of(histogram, 1);
   }
 
-  /** 34 ns on a clock with a tick of 10 ns: four of ten times are read as 40. */
+  /** 34 ns on a clock with a tick of 10 ns: four of ten times are measured as 40 ns. */
   @Test
-  void theMiddleHalfIsFinerThanTheTicksOfTheClock() {
+  void theMeanOfTheMiddleHalfIsMorePreciseThanTheTickOfTheClock() {
     histogram.recordValueWithCount(30, 600);
     histogram.recordValueWithCount(40, 400);
     histogram.recordValueWithCount(5000, 1); // preempted
@@ -27,16 +27,16 @@ class LatencySummaryTest {
   }
 
   @Test
-  void theMiddleHalfExcludesAsMuchAtEitherEnd() {
+  void theMiddleHalfExcludesAQuarterAtEachEnd() {
     for (int value = 1; value <= 100; value++) {
       histogram.recordValue(value);
     }
     assertThat(summary().midMean()).isCloseTo(50.5, within(1e-9));
   }
 
-  /** The clock's own arithmetic makes some ticks longer by 1. */
+  /** Rounding in the clock makes some ticks longer by 1 ns. */
   @Test
-  void rareTimesDoNotMakeTheStepsSmaller() {
+  void rareTimesDoNotMakeTheStepSmaller() {
     histogram.recordValueWithCount(70, 500);
     histogram.recordValueWithCount(71, 5);
     histogram.recordValueWithCount(80, 500);
@@ -45,7 +45,7 @@ class LatencySummaryTest {
 
   /** The 99.9th percentile of 100 times would be the maximum. */
   @Test
-  void aPercentileOfTooFewTimesIsNone() {
+  void aPercentileOfTooFewTimesIsNaN() {
     for (int value = 1; value <= 99; value++) {
       histogram.recordValue(value);
     }

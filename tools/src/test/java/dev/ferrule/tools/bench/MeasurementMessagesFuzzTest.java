@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
-/** What a client of {@code ferrule serve} sends, and what a server answers. */
+/** The messages of a client of {@code ferrule serve}, and the answers of the server. */
 class MeasurementMessagesFuzzTest {
 
   private static final int INPUTS = 5_000;
@@ -42,7 +42,7 @@ class MeasurementMessagesFuzzTest {
     return result[0];
   }
 
-  /** Returns a region whose segment is set by the second parameter. */
+  /** Returns a region whose segment is the first element of the array. */
   private static ReceiveRegion region(MemorySegment[] message) {
     ReceiveRegion region = mock(ReceiveRegion.class, Mockito.withSettings().stubOnly());
     when(region.segment()).thenAnswer(call -> message[0]);
@@ -95,7 +95,7 @@ class MeasurementMessagesFuzzTest {
   }
 
   @Test
-  void aPayloadIsOneOfTheCommandOrNone() {
+  void aPayloadIsAcceptedOrRejected() {
     LatencySummary summary = new LatencySummary(1, 2, 3, 4, 5, 6, 7, 8, 9);
     new Fuzzer("payloads of ferrule serve", INPUTS)
         .permits(BufferUnderflowException.class) // of a report that is too short

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Calls that are timed in one direction, over shared memory, which has both. */
+/** Calls that are timed in one direction, on connections of sm, which have both directions. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OneWayCallBenchTest {
 
@@ -71,7 +71,7 @@ class OneWayCallBenchTest {
   }
 
   @Test
-  void sendsAreTimedHereAndReceivesAndFreesAtTheServer() {
+  void theClientTimesSendsAndTheServerReceivesAndFrees() {
     ConfiguredAddress endpoint = serve(false);
     Plan plan = new Plan(List.of(64, 2048), OptionalLong.of(1024), OptionalLong.of(100), 1);
     List<Result> results;
@@ -100,7 +100,7 @@ class OneWayCallBenchTest {
   }
 
   @Test
-  void aReportKeepsAllFiguresAndTheirAbsence() {
+  void aReportKeepsPresentAndMissingFigures() {
     LatencySummary receive = new LatencySummary(1, 2, 3, 4, Double.NaN, 6, 7, 8, 9);
     LatencySummary free = new LatencySummary(10, 20, 30, Double.NaN, 50, 60, 70, 80, 0);
     OneWayReport report = new OneWayReport(1L << 40, 3, receive, free);
@@ -112,13 +112,13 @@ class OneWayCallBenchTest {
   }
 
   @Test
-  void aReportThatIsNotKnownIsRefusedAndTheServerSaysWhy() throws InterruptedException {
+  void anUnknownReportIsRefusedAndTheServerPrintsTheReason() throws InterruptedException {
     ConfiguredAddress endpoint = serve(false);
 
     assertThatThrownBy(() -> connect(endpoint, 0))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("for the reason that it prints");
-    assertThat(problems.take()).contains("a round that is not known");
+        .hasMessageContaining("its error output has the reason");
+    assertThat(problems.take()).contains("the report of an unknown round");
   }
 
   @Test
@@ -150,12 +150,12 @@ class OneWayCallBenchTest {
   }
 
   @Test
-  void aServerThatReceivesByOneThreadRefuses() throws InterruptedException {
+  void aServerThatReceivesInOneThreadRejectsTheClient() throws InterruptedException {
     ConfiguredAddress endpoint = serve(true);
 
     assertThatThrownBy(() -> Connections.oneWay(endpoint))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("for the reason that it prints");
+        .hasMessageContaining("its error output has the reason");
     assertThat(problems.take()).contains("one direction");
   }
 }

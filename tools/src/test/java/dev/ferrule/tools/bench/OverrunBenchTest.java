@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that spends time with each message; that it is too slow is tested on a device. */
+/** A server that takes a given time for each message. The overrun itself is tested on a device. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OverrunBenchTest {
 
@@ -60,7 +60,7 @@ class OverrunBenchTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theReceiverSpendsTheTimeWithEachMessageAndAllAreSentWhereSendersWait(boolean single) {
+  void theReceiverTakesTheGivenTimeForEachMessageAndAllAreSentIfSendersWait(boolean single) {
     ConfiguredAddress endpoint = serve(single);
     try (Connections connections = new Connections(endpoint, 2);
         SenderThreads senderThreads =

@@ -26,10 +26,10 @@ class PatienceTest {
   }
 
   @Test
-  void aMessageEndsTheWaiting() {
+  void aMessageResetsTheLimit() {
     Patience patience = new Patience(Duration.ZERO);
     for (int round = 0; round < 10; round++) {
-      for (int i = 0; i < 100_000; i++) { // several checks, the first starts the limit
+      for (int i = 0; i < 100_000; i++) { // several checks, of which the first starts the limit
         patience.lookedInVain();
       }
       patience.messageCame();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class PinningTest {
 
-  /** Returns a pinning that has processors and fails when one is asked for. */
+  /** Returns a pinning with processors that throws when one of them is requested. */
   static Pinning failing() {
     return new Pinning(
         new AbstractList<>() {
@@ -67,7 +67,7 @@ class PinningTest {
   }
 
   @Test
-  void workRunsOnTheProcessorItIsPinnedToAndTheCallerIsLeftAlone() {
+  void workRunsOnTheProcessorItIsPinnedToAndTheCallerIsNotPinned() {
     List<Integer> before = Affinity.allowed();
     int last = before.get(before.size() - 1);
     List<String> problems = new ArrayList<>();
@@ -85,7 +85,7 @@ class PinningTest {
   }
 
   @Test
-  void aFailureOfTheWorkIsTheCallers() {
+  void aFailureOfTheWorkIsThrownToTheCaller() {
     assertThatThrownBy(() ->
             Pinning.call(
                 OptionalInt.empty(),

@@ -3,10 +3,14 @@ package dev.ferrule.tools.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.StandardOptions;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PlanTest {
@@ -22,12 +26,34 @@ class PlanTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aWarmUpWithoutANumberTakesAWhileAndReturnsTheTimeOfAMessage(boolean first) {
+  void aWarmUpWithoutANumberTakesItsTimeAndReturnsTheTimeOfAMessage(boolean first) {
     AtomicLong sent = new AtomicLong();
     Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 1);
     double nanos = plan.warmUp(first, count -> sent.addAndGet(slow(count)));
     assertThat(sent.get()).isPositive();
     assertThat(nanos).isPositive();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10ms, 5, 5", "1s, 5, 5", "5s, 5, 5", "20s, 5, 20", "1500ms, 1, 2", "24h, 5, 86400"})
+  void aPlanForADurationHasRoundsOfAtMostASecond(String text, int rounds, int expected) {
+    Duration duration = StandardOptions.CLOSE_TIMEOUT.parse(text);
+    Plan plan = Plan.lasting(List.of(8), duration, OptionalLong.empty(), rounds);
+
+    assertThat(plan.rounds()).isEqualTo(expected);
+    assertThat(plan.messages()).isEmpty();
+    assertThat(plan.pace().latencyNanos()).isEqualTo(duration.toNanos());
+    assertThat(plan.pace().bandwidthNanos())
+        .isEqualTo(duration.toNanos() / expected)
+        .isLessThanOrEqualTo(1_000_000_000);
+    assertThat(plan.share(plan.most(1, expected), 0)).isEqualTo(10_000_000);
+  }
+
+  @Test
+  void aPlanWithoutADurationHasTheUsualLimitOfMessages() {
+    Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 20);
+
+    assertThat(plan.most(1_000_000, 20)).isEqualTo(1_000_000);
   }
 
   private static int slow(int count) {

@@ -17,7 +17,7 @@ class ResultTest {
       new LatencySummary(45, 50.5, 60, 90.25, 120, 20_123_456, 61.54321, 51, 10);
 
   @Test
-  void aLatencyIsWrittenWithTheNamesThatAreDocumentedAndWithoutWhatWasNotMeasured() {
+  void aLatencyIsWrittenWithTheDocumentedNamesAndWithoutMissingValues() {
     Result result = latency(64, 1_000_000, LATENCY, NONE, NONE);
     assertThat(ResultJson.format(List.of(result)))
         .isEqualTo(
@@ -44,7 +44,7 @@ class ResultTest {
   }
 
   @Test
-  void theFloorIsWrittenIfItWasMeasured() {
+  void aMeasuredFloorIsWritten() {
     Result result = latency(64, 10, LATENCY, OptionalDouble.of(41.23), OptionalDouble.of(48));
     assertThat(ResultJson.format(List.of(result)))
         .contains("\"floor_ns\": 41.2,")
@@ -54,7 +54,7 @@ class ResultTest {
   }
 
   @Test
-  void theRateOfTheBareRingIsWrittenBesideThatOfTheMessages() {
+  void theRateOfTheBareRingIsWrittenWithThatOfTheMessages() {
     Result result =
         Result.bandwidth(
             SUBJECT, 8, 5, 50e6, OptionalDouble.of(41), OptionalDouble.of(125e6), NONE);
@@ -77,7 +77,7 @@ class ResultTest {
   }
 
   @Test
-  void severalConnectionsAndThreadsAreWrittenAndOneOfEachIsNot() {
+  void numbersOfConnectionsAndThreadsAreWrittenOnlyIfAboveOne() {
     assertThat(written(new Subject("sm", "spin", 4, 2)))
         .contains("\"connections\": 4,")
         .contains("\"threads\": 2,");
@@ -108,7 +108,7 @@ class ResultTest {
   }
 
   @Test
-  void withoutAFloorTheTableHasTheOtherPercentilesAndTheMean() {
+  void withoutAFloorTheTableAlsoHasP90AndTheMean() {
     assertThat(ResultTable.format(List.of(latency(8, 10, LATENCY, NONE, NONE))))
         .isEqualTo(
             """
@@ -144,7 +144,7 @@ class ResultTest {
   }
 
   @Test
-  void whatTooFewMessagesWereMeasuredForIsADashInTheTableAndLeftOutOfTheJson() {
+  void aPercentileOfTooFewMessagesIsADashInTheTableAndOmittedFromTheJson() {
     LatencySummary few = new LatencySummary(45, 50, 60, Double.NaN, Double.NaN, 90, 61, 51, 10);
     Result result = latency(8, 10, few, NONE, NONE);
     assertThat(ResultTable.format(List.of(result))).contains("60.0    -      -  90.0");
@@ -152,7 +152,7 @@ class ResultTest {
   }
 
   @Test
-  void theTableOfBandwidthsHasUnitsThatFit() {
+  void theBandwidthTableHasSuitableUnits() {
     Result small = Result.bandwidth(SUBJECT, 8, 10, 30e6, NONE, NONE, NONE);
     Result large =
         Result.bandwidth(
@@ -167,7 +167,7 @@ class ResultTest {
   }
 
   @Test
-  void theTableOfBandwidthsHasTheBareRingAndADashWhereTheMessageDoesNotFit() {
+  void theBandwidthTableHasTheBareRingAndADashIfTheMessageDoesNotFit() {
     Result small =
         Result.bandwidth(
             SUBJECT, 8, 50_000_000, 30e6, OptionalDouble.of(40), OptionalDouble.of(120e6), NONE);
@@ -184,7 +184,7 @@ class ResultTest {
   }
 
   @Test
-  void thePictureHasACurveOfTheBareRing() {
+  void thePlotHasACurveOfTheBareRing() {
     Result latency = latency(8, 10, LATENCY, OptionalDouble.of(40), OptionalDouble.of(48));
     assertThat(ResultPlot.plot(List.of(latency)).curves())
         .extracting(Plot.Curve::name)

@@ -38,7 +38,7 @@ class RoundTest {
   }
 
   @Property(tries = 200)
-  void whatIsNoRoundIsRefused(@ForAll byte[] bytes) {
+  void bytesThatAreNotARoundAreRefused(@ForAll byte[] bytes) {
     assertThatThrownBy(() -> Round.read(received(MemorySegment.ofArray(bytes))))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -47,7 +47,7 @@ class SenderThreadsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5})
-  void connectionsAreDistributedAndKeepTheirThreads(int threads) {
+  void connectionsAreDistributedAmongThreadsAndStayWithThem(int threads) {
     for (int i = 0; i < 5; i++) {
       connection(closed -> {});
     }
@@ -97,7 +97,7 @@ class SenderThreadsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
-  void theFirstFailureIsReportedAndEndsTheOtherThreadsWaits(int lost) {
+  void theFirstFailureIsReportedAndEndsTheWaitsOfTheOtherThreads(int lost) {
     for (int i = 0; i < 3; i++) {
       connection(i == lost ? SenderThreadsTest::fail : SenderThreadsTest::block);
     }

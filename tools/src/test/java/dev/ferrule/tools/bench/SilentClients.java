@@ -9,7 +9,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Simulates, for a program, clients of a listener that never confirm their connection. */
+/** Simulates clients of a listener that do not confirm their connection. */
 public final class SilentClients {
 
   private final AtomicInteger left;
@@ -27,7 +27,7 @@ public final class SilentClients {
   }
 
   /**
-   * Returns a listener whose first requests are those of these clients.
+   * Returns a listener whose first requests come from these clients.
    *
    * @param listener the real listener
    * @return a listener with the same behaviour except for those requests
@@ -49,18 +49,18 @@ public final class SilentClients {
         (method, arguments) -> {
           if (method.getName().equals("accept")) {
             seen.countDown();
-            released.await(); // as long as the listener's connectTimeout is
+            released.await(); // like a real client until the listener's connectTimeout
           }
           return call(request, method, arguments);
         });
   }
 
-  /** Waits until the program waits for all of them. */
+  /** Waits until the program is waiting for the confirmation of all clients. */
   public void awaitAll() throws InterruptedException {
     seen.await();
   }
 
-  /** Lets them confirm. */
+  /** Lets all clients confirm. */
   public void release() {
     released.countDown();
   }

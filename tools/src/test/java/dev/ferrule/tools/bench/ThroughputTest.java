@@ -48,7 +48,7 @@ class ThroughputTest {
   }
 
   @Property(tries = 60)
-  void neitherAreThereWhenOtherConnectionsTakeTheirTurnsInBetween(
+  void theLimitHoldsWhenOtherConnectionsSendInBetween(
       @ForAll @IntRange(min = 0, max = 70) int unacked,
       @ForAll @IntRange(min = 1, max = 20) int batch,
       @ForAll @IntRange(min = 0, max = 200) int count) {
@@ -108,7 +108,7 @@ class ThroughputTest {
         .when(sender)
         .await(anyLong());
     when(sender.stage(any(), anyLong(), anyLong())).thenAnswer(call -> send());
-    sent = 0; // the preparation sent some
+    sent = 0; // the preparation has sent some
     completed = 0;
     mostOutstanding = 0;
   }

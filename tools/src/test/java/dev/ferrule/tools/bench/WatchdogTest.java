@@ -75,9 +75,7 @@ class WatchdogTest {
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
   }
 
-  /**
-   * A clock that stands still unless the measurement advances it, and counts how often it is read.
-   */
+  /** A clock that changes only when the measurement advances it, and counts its readings. */
   private static final class ManualClock implements LongSupplier {
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicLong looks = new AtomicLong();
@@ -88,7 +86,7 @@ class WatchdogTest {
       return nanos.get();
     }
 
-    /** Advances, and waits until the watchdog has looked several times since. */
+    /** Advances, and waits until the watchdog has read the clock several times. */
     void advance(Duration duration) {
       nanos.addAndGet(duration.toNanos());
       long enough = looks.get() + 4;

@@ -53,7 +53,7 @@ class RdmaStepsTest {
   }
 
   @Test
-  void theAddressOfInfiniBandIsThatOfTheCardsNetworkDevice() throws IOException {
+  void onInfiniBandTheAddressIsThatOfTheNetworkDeviceOfTheCard() throws IOException {
     write("mlx5_1/ports/1/gid_attrs/ndevs/0", "");
     write("mlx5_1/ports/1/gids/3", "fe80:0000:0000:0000:0000:0000:0000:0001");
     Files.createDirectories(devices.resolve("mlx5_1/device/net/eth1"));
@@ -61,7 +61,7 @@ class RdmaStepsTest {
   }
 
   @Test
-  void aPortWithoutAnAddressDoesNotCount() throws IOException {
+  void aPortWithoutAnAddressIsNotUsed() throws IOException {
     write("mlx5_1/ports/1/gid_attrs/ndevs/0", "eth0");
     assertThat(find()).isEmpty();
   }
@@ -93,7 +93,7 @@ class RdmaStepsTest {
   }
 
   @Test
-  void theNamesFitIntoTheirColumn() {
+  void theNamesFitInTheirColumn() {
     assertThat(RdmaSteps.on(ROCE)).allMatch(step -> step.name().length() <= 18);
   }
 

@@ -84,7 +84,7 @@ class StepRunnerTest {
   }
 
   @Test
-  void aMissingProgramIsNoFailure() {
+  void aMissingProgramIsNotAFailure() {
     assertThat(run(LONG, SUCCEEDS, MISSING)).isTrue();
   }
 

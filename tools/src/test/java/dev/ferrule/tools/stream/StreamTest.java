@@ -65,7 +65,9 @@ class StreamTest {
     }
   }
 
-  /** A non-blocking channel: every other call transfers nothing, the others a little. */
+  /**
+   * A non-blocking channel of which every second call transfers nothing, and the others a little.
+   */
   private static final class HesitantChannel implements ReadableByteChannel, WritableByteChannel {
 
     private static final int LITTLE = 5_000;

@@ -43,7 +43,8 @@ class ArrivalsTest {
   }
 
   /**
-   * Runs work in a new thread: the common pool may have one thread, and these wait for each other.
+   * Runs work in a new thread, since the common pool may have only one thread, and several tasks
+   * wait for each other.
    */
   private static <T> CompletableFuture<T> inThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start());
@@ -73,7 +74,7 @@ class ArrivalsTest {
   }
 
   @Test
-  void theClientsThatAreAcceptedAtTheSameTimeAreLimited() throws Exception {
+  void theNumberOfClientsAcceptedConcurrentlyIsLimited() throws Exception {
     AtomicInteger accepting = new AtomicInteger();
     CountDownLatch confirmed = new CountDownLatch(1);
     try (Listener listener = listen();
@@ -88,7 +89,7 @@ class ArrivalsTest {
                 3)) {
       List<CompletableFuture<Connection>> clients =
           Stream.generate(() -> connectPatiently(listener)).limit(6).toList();
-      do { // one after the other is accepted, and none of them confirms
+      do { // each call accepts one more client, and none of them confirms
         assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(200)))
             .isInstanceOf(OperationTimeoutException.class);
       } while (accepting.get() < 3);
@@ -105,7 +106,7 @@ class ArrivalsTest {
   }
 
   @Test
-  void anErrorOfTheAcceptanceIsThrown() {
+  void anErrorWhileAcceptingIsThrown() {
     Error fault = new NoClassDefFoundError("dev/example/Missing");
     try (Listener listener = listen();
         Arrivals arrivals =
@@ -130,7 +131,7 @@ class ArrivalsTest {
   }
 
   @Test
-  void waitingInVainForAClientTimesOut() {
+  void waitingWithoutAClientTimesOut() {
     try (Listener listener = listen();
         Arrivals arrivals = arrivals(listener)) {
       assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(50)))

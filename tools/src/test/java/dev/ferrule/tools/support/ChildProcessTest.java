@@ -19,7 +19,7 @@ class ChildProcessTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int SIGINT = 2;
 
-  /** A server that is a child process removes the directory of its address. */
+  /** Servers that are child processes remove the directories of their addresses. */
   @TempDir private Path folder;
 
   private List<String> serve(String name) {
@@ -39,7 +39,7 @@ class ChildProcessTest {
   }
 
   @Test
-  void aChildThatFailsPassesItsMessageAndItsExitCodeOn() {
+  void theMessageAndTheExitCodeOfAFailedChildAreReported() {
     try (ChildProcess child = ChildProcess.start(List.of("listen", "nowhere"), line -> {})) {
       assertThatThrownBy(() -> child.awaitAnswer(TIMEOUT))
           .isInstanceOf(ToolException.class)
@@ -70,7 +70,7 @@ class ChildProcessTest {
     assertThat(errors).containsExactly("its process was ended by signal 9");
   }
 
-  /** A terminal sends it to the parent as well, which then closes the child. */
+  /** A terminal also sends SIGINT to the parent, which then closes the child. */
   @Test
   void ctrlCDoesNotEndAChild() throws Exception {
     List<String> errors = new CopyOnWriteArrayList<>();
@@ -101,7 +101,7 @@ class ChildProcessTest {
     assertThat(errors).isEmpty();
   }
 
-  /** More children than processors, each of which a reading virtual thread would occupy. */
+  /** There are more children than processors, and reading virtual threads would occupy them all. */
   @Test
   void theOutputOfAnyNumberOfChildrenIsRead() {
     int count = Runtime.getRuntime().availableProcessors() + 1;

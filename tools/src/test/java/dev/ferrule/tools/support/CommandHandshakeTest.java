@@ -83,17 +83,17 @@ class CommandHandshakeTest {
   }
 
   @Test
-  void aListenerOfAnUnknownPurposeIsCalledNewer() throws Exception {
+  void aListenerOfAnUnknownPurposeIsReportedAsNewer() throws Exception {
     byte[] newer = CommandHandshake.STREAM.payload();
     newer[newer.length - 2] = 'Z';
     rejectWith(newer);
     assertThatThrownBy(
             () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
-        .hasMessageContaining("newer ferrule");
+        .hasMessageContaining("newer release of ferrule");
   }
 
   @Test
-  void aListenerThatRejectsForOtherReasonsIsNotFerrule() throws Exception {
+  void aListenerThatRejectsForAnotherReasonIsReportedAsNotFerrule() throws Exception {
     rejectWith("no".getBytes());
     assertThatThrownBy(
             () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))

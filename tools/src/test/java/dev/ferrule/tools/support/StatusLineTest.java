@@ -28,7 +28,7 @@ class StatusLineTest {
   }
 
   @Test
-  void theLineIsCutOffBeforeItWrapsAndRemovedWithoutATrace() {
+  void theLineIsCutOffBeforeItWrapsAndIsErasedCompletely() {
     StatusLine line = new StatusLine(terminal, OptionalInt.of(8));
     line.show("round 1 of 2");
     assertThat(written()).isEqualTo("\r\033[Kround 1");

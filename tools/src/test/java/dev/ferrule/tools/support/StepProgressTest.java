@@ -37,7 +37,7 @@ class StepProgressTest {
   }
 
   @Test
-  void onATerminalOneLineShowsTheStepThatBeginsAndIsRemovedAtTheEnd() {
+  void onATerminalOneLineShowsTheCurrentStepAndIsErasedAtTheEnd() {
     try (StepProgress progress = progress(OptionalInt.of(80))) {
       progress.begin("sm latency");
       progress.finish();

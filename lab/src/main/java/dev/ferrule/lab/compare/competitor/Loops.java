@@ -19,8 +19,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The loops that measure every {@link Transport}. A message that is lost, duplicated or reordered
- * is an {@link IllegalStateException}. The loops do not check whether the peer is alive: the parent
- * process ends both when one fails.
+ * causes an {@link IllegalStateException}. The loops do not check whether the peer is alive: the
+ * parent process ends both when one fails.
  */
 final class Loops {
 
@@ -87,7 +87,7 @@ final class Loops {
     return awaitEnd(transport, start, first + count - 1);
   }
 
-  /** The same in batches. */
+  /** Sends messages as {@link #send} does, but in batches. */
   static long sendBatches(Transport transport, long first, long count, int batch, int length) {
     awaitMessage(transport);
     long start = System.nanoTime();
@@ -115,8 +115,8 @@ final class Loops {
   }
 
   /**
-   * Reports that it is ready, receives messages, and reports the last. The clock, in nanoseconds,
-   * is for {@link #LOST_NANOS}.
+   * Reports to the peer that this side is ready, receives messages, and reports the last one. The
+   * clock, in nanoseconds, serves to enforce {@link #LOST_NANOS}.
    */
   static void sink(Transport transport, long count, LongSupplier clock) {
     long before = transport.lastValue();
@@ -192,7 +192,8 @@ final class Loops {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
     } finally {
-      // After a failure others may still send: not on a connection that the caller has closed.
+      // After a failure others may still send: they must end before the caller closes the
+      // connection.
       stopped.set(true);
       threads.shutdownNow();
       threads.close();
@@ -217,7 +218,9 @@ final class Loops {
     }
   }
 
-  /** The same for the messages of several threads, whose number it reports. */
+  /**
+   * Does the same as {@link #sink} for the messages of several threads, and reports their number.
+   */
   static void sinkOfSeveral(Transport transport, long count, LongSupplier clock) {
     SenderSequences sequences = transport.sequences();
     sequences.restart();
@@ -246,7 +249,7 @@ final class Loops {
     }
   }
 
-  /** Spins, which keeps this thread's processor busy: only the receiver's is idle meanwhile. */
+  /** Spins, so that this thread's processor stays busy and only the receiver's is idle. */
   private static void pause() {
     long end = System.nanoTime() + Measure.BLOCKED_NANOS;
     while (System.nanoTime() < end) {
@@ -292,7 +295,7 @@ final class Loops {
 
     /** Checks the limit; called after each empty poll. */
     void look(long taken, long count) {
-      // Polling again at once would take the line from the sender while it writes to it.
+      // Polling again immediately would take the line from the sender while it writes to it.
       Thread.onSpinWait();
       if ((++looks & LOOKS_PER_CLOCK - 1) == 0) {
         checkClock(taken, count);

@@ -24,7 +24,10 @@ public enum Measure {
   /** The time from a send to the return of a blocked receive, in nanoseconds: less is better. */
   WAKE_UP(Mode.BLOCKED_RECEIVER, 1, 1, "wake-up of a blocked receiver, one way");
 
-  /** How long the receiver is blocked before it is woken up: many times the time to fall asleep. */
+  /**
+   * The time for which the receiver is blocked before it is woken up: many times that to fall
+   * asleep.
+   */
   public static final long BLOCKED_NANOS = 300_000;
 
   private final Mode mode;

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
-/** A bare RDMA operation, measured by perftest's two programs for it. */
+/** A bare RDMA operation, measured by perftest's two programs for that operation. */
 public final class PerftestCompetitor implements Competitor {
 
   private static final double NANOS_PER_MICRO = 1e3;
@@ -22,6 +22,7 @@ public final class PerftestCompetitor implements Competitor {
   private static final int LAT_COLUMNS = 8;
   private static final int BW_COLUMNS = 5;
   private static final int UNACKNOWLEDGED = 64;
+  private static final String NO_DEVICE = "no RDMA device with an IPv4 address";
   private static final String WRITE_WITH_IMMEDIATE = "--write_with_imm"; // 6.06 lacks it
 
   private final String operation;
@@ -67,9 +68,7 @@ public final class PerftestCompetitor implements Competitor {
     if (!Program.exists(latency()) || !Program.exists(bandwidth())) {
       return Optional.of(latency() + " is not installed (Debian: perftest)");
     }
-    return RdmaPort.first().isEmpty()
-        ? Optional.of("no RDMA device with an IPv4 address")
-        : Optional.empty();
+    return RdmaPort.first().isEmpty() ? Optional.of(NO_DEVICE) : Optional.empty();
   }
 
   @Override
@@ -85,8 +84,7 @@ public final class PerftestCompetitor implements Competitor {
   @Override
   public BenchmarkRun start(Mode mode, Consumer<String> problems) {
     RdmaPort port =
-        RdmaPort.first()
-            .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no RDMA device"));
+        RdmaPort.first().orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, NO_DEVICE));
     List<String> withImmediate = writesWithImmediate() ? List.of(WRITE_WITH_IMMEDIATE) : List.of();
     return (measure, size, count) -> {
       int batch = measure.batch();

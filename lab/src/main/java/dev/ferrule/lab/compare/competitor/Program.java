@@ -103,7 +103,8 @@ final class Program {
         all.addAll(readLines(errors));
         throw new ToolException(
             ExitCode.FAILED,
-            String.join(" ", command) + (ended ? ": " + lastLine(all) : ": did not end"));
+            String.join(" ", command)
+                + (ended ? ": " + lastLine(all) : ": did not end within " + RUN_SECONDS + " s"));
       }
       return lines.isEmpty() ? readLines(errors) : lines;
     } catch (InterruptedException e) {
@@ -145,7 +146,7 @@ final class Program {
     while (!isListening(port)) {
       if (System.nanoTime() > end || Guarded.exiting()) {
         throw new ToolException(
-            ExitCode.FAILED, name + " does not listen after " + START_SECONDS + " s");
+            ExitCode.FAILED, name + " does not listen on its port after " + START_SECONDS + " s");
       }
       try {
         Thread.sleep(LOOK_MILLIS);

@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The device's parameters for perftest: its name, the index of a GID, and the IPv4 address of that.
+ * The parameters of a device for perftest: its name, the index of a GID, and the IPv4 address that
+ * the GID contains.
  */
 record RdmaPort(String device, int gid, String address) {
 
@@ -36,7 +37,7 @@ record RdmaPort(String device, int gid, String address) {
   private static Optional<RdmaPort> of(Path device, Path gid) {
     String index = gid.getFileName().toString();
     Path type = device.resolve("ports/1/gid_attrs/types").resolve(index);
-    return SystemFiles.text(gid) // an error for an unused entry
+    return SystemFiles.text(gid) // reading an unused entry fails
         .filter(text -> text.startsWith(IPV4_PREFIX))
         .filter(text -> SystemFiles.text(type).filter(ROCE_V2::equals).isPresent())
         .map(text ->

@@ -29,8 +29,8 @@ import java.util.function.Consumer;
 
 /**
  * The main class of both sides' processes. Each reads orders from standard input, one {@link Order}
- * per line, and exits when that ends. The server first reports its address. Both answer each
- * executed order, the client with its measurement.
+ * per line, and exits at the end of the input. The server first reports its address. Both answer
+ * each executed order, the client with its measurement.
  */
 final class Side {
 
@@ -77,7 +77,7 @@ final class Side {
     });
   }
 
-  /** Ends the process if something fails. */
+  /** Runs some work, and ends the process if that fails. */
   private void guard(Runnable work) {
     try {
       work.run();
@@ -197,7 +197,10 @@ final class Side {
     ChildProcess.answer(out, Double.toString(count * NANOS_PER_SECOND / nanos));
   }
 
-  /** Pins a sending thread: several share all processors except the receiver's, possibly one. */
+  /**
+   * Pins a sending thread. The threads share all processors except the receiver's, possibly a
+   * single one.
+   */
   private void pinSender(int index) {
     int shared = pinning.cpus().size() - 1;
     if (shared > 1) { // otherwise the thread has inherited the pinning
@@ -210,8 +213,9 @@ final class Side {
   }
 
   /**
-   * Reads orders until the parent process ends, or closes the input. Then nothing is closed:
-   * another thread may be processing a message, and unmapping its memory would crash the JVM.
+   * Reads orders until the parent process ends or closes the input, and then exits without closing
+   * anything: another thread may be processing a message, and unmapping its memory would crash the
+   * JVM.
    */
   private void readOrders(List<BlockingQueue<Order>> queues, Runnable atEnd) {
     Thread.ofPlatform()

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
-/** UCX's active messages over shared memory, by UCX's own {@code ucx_perftest}. */
+/** UCX's active messages over shared memory, measured by UCX's own {@code ucx_perftest}. */
 public final class UcxCompetitor implements Competitor {
 
   private static final String PROGRAM = "ucx_perftest";
@@ -54,8 +54,8 @@ public final class UcxCompetitor implements Competitor {
 
   /**
    * Returns false for several senders, as each thread of {@code ucx_perftest} has its own
-   * connection, which is another measure. UCX has no call for batches: their rows have single
-   * sends, in the same rounds.
+   * connection, which is another measure. UCX has no call for batches: as batches it sends single
+   * messages.
    */
   @Override
   public boolean takesPart(Measure measure) {

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The main class of the server's process, the client's, or of one that is both. Each line of its
- * standard input is a step; the answers go to standard output. It exits at the end of its input
- * without closing anything: its parent removes the files.
+ * The main class of the server's process, of the client's, or of one process for both sides. Each
+ * line of its standard input is a step; the answers go to standard output. It exits at the end of
+ * its input without closing anything: its parent removes the files.
  */
 final class ConcurrencySide {
 
@@ -103,7 +103,8 @@ final class ConcurrencySide {
   }
 
   /**
-   * Connects all clients concurrently; answers the number of connections and the seconds needed.
+   * Connects all clients concurrently; answers with the number of connections and the seconds
+   * needed.
    */
   private void connect(String address, int count) throws InterruptedException {
     AtomicInteger connected = new AtomicInteger();
@@ -133,8 +134,8 @@ final class ConcurrencySide {
   }
 
   /**
-   * Answers the number of messages received per second, in total and from the slowest connection; 0
-   * without connections.
+   * Answers with the number of messages received per second, in total and from the slowest
+   * connection; 0 without connections.
    */
   private void measure(long millis) throws InterruptedException {
     long[] before = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();

@@ -97,7 +97,8 @@ public final class ManyConnections implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "2",
       description =
-          "Duration of the count, after a warm-up of half of it. Default: ${DEFAULT-VALUE}.")
+          "Time for which messages are counted, in seconds, after a warm-up of half that time."
+              + " Default: ${DEFAULT-VALUE}.")
   private long seconds;
 
   @Option(

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Base class of transports, with the values received and the first sender. */
+/** Base class of transports, with the last value received and the first sender. */
 abstract class AbstractTransport implements Transport {
 
   /** Receives a copy of each message that arrives. */

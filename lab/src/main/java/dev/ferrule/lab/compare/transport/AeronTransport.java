@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * send, and a media driver in the server's process; connections of one process share a client. The
  * driver does not handle messages, but moves the limit up to which a publication may write: at most
  * half a term beyond what has been received. It does so every 0.1 ms or less, which costs the
- * spinning threads little; long terms have room for what is sent meanwhile, short ones may not.
+ * spinning threads little. Long terms have room for what is sent in this time; short ones may not.
  */
 final class AeronTransport extends TransportUnderTest {
 
@@ -45,8 +45,8 @@ final class AeronTransport extends TransportUnderTest {
   private final AtomicInteger connected = new AtomicInteger();
 
   /**
-   * Creates a transport with terms of a power of two from 64 KiB, whose media driver sleeps when it
-   * is idle.
+   * Creates a transport. {@code termBytes} is a power of two, at least 64 KiB; the media driver
+   * sleeps for {@code driverMicros} when it is idle.
    */
   AeronTransport(String name, int termBytes, int driverMicros) {
     super(
@@ -146,7 +146,7 @@ final class AeronTransport extends TransportUnderTest {
     public void reset() {}
   }
 
-  /** The client of this process, as long as there is a connection. */
+  /** The client that the connections of this process share; it is closed with the last of them. */
   private static final class SharedClient {
 
     private static final Map<String, SharedClient> ALL = new HashMap<>(); // guarded by its monitor

@@ -26,7 +26,7 @@ final class CacheLineTransport extends TransportUnderTest {
   private static final int LINE_BYTES = 64;
 
   CacheLineTransport() {
-    super(TransportsUnderTest.FLOOR, "one cache line, bounced", Set.of(Mode.ONE_SENDER));
+    super(TransportsUnderTest.FLOOR, "one cache line, written in turns", Set.of(Mode.ONE_SENDER));
   }
 
   @Override
@@ -53,7 +53,7 @@ final class CacheLineTransport extends TransportUnderTest {
   private static final class Line implements Transport {
 
     static final long CLIENT = 1;
-    static final long SERVER = 0; // as if it had written the zeros that the file begins with
+    static final long SERVER = 0; // as if the server had written the file's initial zeros
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 

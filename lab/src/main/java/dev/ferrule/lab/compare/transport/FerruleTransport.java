@@ -155,7 +155,7 @@ final class FerruleTransport extends TransportUnderTest {
     }
   }
 
-  /** Sends copies. Waits for buffer space instead of returning false, or sending less. */
+  /** Sends copies. Waits for buffer space instead of returning false or sending fewer messages. */
   private static final class Copies implements MessageSender {
 
     private final Sender sender;

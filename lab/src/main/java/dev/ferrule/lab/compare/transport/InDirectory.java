@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
- * The server's side of a transport with files in a directory, which its creator removes, and which
- * is not notified of clients.
+ * The server's side of a transport whose files are in a directory. The directory's creator removes
+ * it. {@link #accept} returns immediately, as this side is not notified of clients.
  */
 record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
 

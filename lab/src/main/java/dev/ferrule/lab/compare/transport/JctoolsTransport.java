@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * JCTools' queue for several producers, between threads of one process. A message is a new array
  * filled by its sender, whose reference is passed through the queue. Reusing arrays is slower:
- * their lines have to come back from the receiver's cache.
+ * their lines have to be transferred back from the receiver's cache.
  */
 final class JctoolsTransport extends TransportUnderTest {
 

@@ -7,7 +7,7 @@ public interface Listening extends AutoCloseable {
   /** {@return the address for {@link TransportUnderTest#connect}, in one line} */
   String address();
 
-  /** Waits for the client; the server's end must be closed before this. */
+  /** Waits for the client. The returned end must be closed before this object. */
   Transport accept();
 
   /**

@@ -23,7 +23,7 @@ public interface MessageSender extends AutoCloseable {
     return sent;
   }
 
-  /** Gives back what the sender has taken of the transport, if anything. */
+  /** Releases the sender's resources, if it has any. */
   @Override
   default void close() {}
 }

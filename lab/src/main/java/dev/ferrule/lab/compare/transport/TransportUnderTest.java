@@ -52,7 +52,7 @@ public abstract class TransportUnderTest {
 
   /**
    * Creates the server's side, with its files in an empty directory that both sides see. A witness
-   * receives a copy of each message that arrives; without it the transport is at full speed.
+   * receives a copy of each message that arrives, which slows the transport down.
    */
   public abstract Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
 

@@ -25,7 +25,7 @@ public final class TransportsUnderTest {
 
   private TransportsUnderTest() {}
 
-  /** Returns those over shared memory and the loopback, in the order of measurement. */
+  /** Returns the transports over shared memory and the loopback, in the order of measurement. */
   public static List<TransportUnderTest> all() {
     return List.of(
         new CacheLineTransport(),
@@ -38,7 +38,7 @@ public final class TransportsUnderTest {
         new SocketTransport(StandardProtocolFamily.INET));
   }
 
-  /** Returns those that support many connections, each with a thread of its own that waits. */
+  /** Returns the transports that support many connections, each with its own waiting thread. */
   public static List<TransportUnderTest> concurrent() {
     return List.of(
         new FerruleTransport(OURS, WaitStrategy.ADAPTIVE),
@@ -47,7 +47,7 @@ public final class TransportsUnderTest {
         new AeronTransport("aeron", TERM_BYTES_OF_MANY, DRIVER_MICROS));
   }
 
-  /** Returns one of Ferrule's own over RDMA, which needs a device when it listens. */
+  /** Returns one of Ferrule's transports over RDMA, which needs a device when it listens. */
   public static TransportUnderTest overRdma(String scheme) {
     return new FerruleTransport(scheme);
   }

@@ -92,7 +92,7 @@ class LoopsTest {
         .hasMessageContaining("messages were lost: " + (COUNT - 1) + " of " + COUNT);
   }
 
-  /** They would go on in memory that the caller then unmaps. */
+  /** The others would otherwise access memory that the caller unmaps. */
   @Test
   void ifASenderFailsTheOthersHaveEndedWhenTheMeasurementDoes() throws InterruptedException {
     FailingTransport transport = new FailingTransport();
