@@ -16,7 +16,12 @@ import java.util.stream.Stream;
 /** A page of the documentation, in Markdown. */
 record Page(Path file, String text) {
 
-  static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+  /** Maven runs the tests in the folder of the module, the other parts of ./test in the root. */
+  static final Path ROOT =
+      Stream.of(Path.of("").toAbsolutePath(), Path.of("").toAbsolutePath().getParent())
+          .filter(folder -> Files.isDirectory(folder.resolve("examples")))
+          .findFirst()
+          .orElseThrow();
 
   private static final String COMPLETE = "import dev.ferrule.*;";
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```$");
@@ -29,12 +34,14 @@ record Page(Path file, String text) {
     return new Page(file, Files.readString(file));
   }
 
-  /** Returns the pages in the root folder and in docs. */
+  /** Returns the pages in the root folder, in docs and in examples. */
   static List<Page> all() throws IOException {
     try (Stream<Path> root = Files.list(ROOT);
-        Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        Stream<Path> docs = Files.list(ROOT.resolve("docs"));
+        Stream<Path> examples = Files.list(ROOT.resolve("examples"))) {
       List<Path> files =
-          Stream.concat(root, docs)
+          Stream.of(root, docs, examples)
+              .flatMap(folder -> folder)
               .filter(file -> file.toString().endsWith(".md"))
               .sorted()
               .toList();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration;
 
+import static dev.ferrule.integration.JavaPrograms.outputOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
@@ -8,29 +9,19 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The complete programs of the README and of the guide, run as the README says. */
 @Tag("long")
 class PageProgramsTest {
 
-  private static final String LISTENING = "listening at sm://";
-
   @TempDir Path directory;
-  private final List<Process> started = new ArrayList<>();
-
-  @AfterEach
-  void end() throws InterruptedException {
-    for (Process process : started) {
-      process.destroyForcibly().waitFor();
-    }
-  }
+  @RegisterExtension final JavaPrograms programs = new JavaPrograms();
 
   /** Starts a program, with the directory in its address replaced by one of the test. */
   private Process start(Page page, String name, String... arguments) throws IOException {
@@ -38,34 +29,12 @@ class PageProgramsTest {
         Files.writeString(
             directory.resolve(name),
             page.program(name).replace("sm:///dev/shm/", "sm://" + directory + "/"));
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", // the programs run for a second
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                source.toString()));
-    command.addAll(List.of(arguments));
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    started.add(process);
-    return process;
+    return programs.start(source, List.of(arguments));
   }
 
   /** Starts a program that listens, and waits until it does. */
   private Process startServer(Page page, String name, String... arguments) throws IOException {
-    Process server = start(page, name, arguments);
-    assertThat(server.inputReader().readLine()).startsWith(LISTENING);
-    return server;
-  }
-
-  private static List<String> outputOf(Process process) throws InterruptedException {
-    List<String> lines = process.inputReader().lines().toList();
-    assertThat(process.waitFor()).isZero();
-    return lines;
+    return JavaPrograms.awaitListening(start(page, name, arguments));
   }
 
   @Test

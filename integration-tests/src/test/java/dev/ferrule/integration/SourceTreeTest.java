@@ -37,8 +37,7 @@ class SourceTreeTest {
           "verbs/src/main/java/dev/ferrule/verbs/libibverbs",
           "verbs/src/main/java/dev/ferrule/verbs/librdmacm");
 
-  private static final String VERBS_EXAMPLE =
-      "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java";
+  private static final String VERBS_EXAMPLE = "examples/raw-verbs/VerbsExample.java";
   private static final int VERBS_EXAMPLE_LINES = 120;
   private static final int API_LINES = 4_430;
 
@@ -96,7 +95,7 @@ class SourceTreeTest {
           files
               .filter(file -> file.toString().endsWith(".java"))
               .map(ROOT::relativize)
-              .filter(file -> file.toString().contains("src/"))
+              .filter(file -> file.toString().contains("src/") || file.startsWith("examples"))
               .filter(file -> !file.toString().contains("target/"))
               .filter(file -> !isGenerated(file))
               .filter(file -> !firstLine(file).equals("// SPDX-License-Identifier: Apache-2.0"))
@@ -275,7 +274,8 @@ class SourceTreeTest {
 
   private static List<Path> pages() throws IOException {
     try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
-      Stream<Path> others = Stream.of(ROOT.resolve("CONTRIBUTING.md"), ROOT.resolve("README.md"));
+      Stream<Path> others =
+          Stream.of("CONTRIBUTING.md", "README.md", "examples/README.md").map(ROOT::resolve);
       return Stream.concat(files, others)
           .filter(file -> file.toString().endsWith(".md"))
           .sorted()

@@ -31,16 +31,18 @@ abstract class ContainerTest {
 
   /** Returns a volume that containers can share. */
   final SharedVolume volume(String size) {
-    SharedVolume volume = SharedVolume.tmpfs(size);
-    made.push(volume);
-    return volume;
+    return closedAfterTest(SharedVolume.tmpfs(size));
   }
 
   /** Returns a container that is not yet started. */
   final PeerContainer container() {
-    PeerContainer container = new PeerContainer();
-    made.push(container);
-    return container;
+    return closedAfterTest(new PeerContainer());
+  }
+
+  /** Closes a resource after the test, before those that were created earlier. */
+  final <T extends AutoCloseable> T closedAfterTest(T resource) {
+    made.push(resource);
+    return resource;
   }
 
   /** Returns a default container, which shares the volume and nothing else with others. */

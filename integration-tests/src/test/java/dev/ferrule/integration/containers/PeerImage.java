@@ -30,7 +30,7 @@ import org.testcontainers.images.builder.ImageFromDockerfile;
  */
 final class PeerImage {
 
-  private static final String FOLDER = "/ferrule";
+  private static final String FOLDER = "/image";
 
   /** Readable by any user, whatever the umask. */
   private static final int READABLE = 0755;
@@ -93,25 +93,34 @@ final class PeerImage {
 
   /** Returns the command that runs the program. */
   static List<String> command() {
-    List<String> command = new ArrayList<>();
-    command.add(JAVA_HOME.resolve("bin/java").toString());
+    List<String> command = new ArrayList<>(java());
     command.addAll(
         List.of(
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:-UsePerfData", // there is no /tmp
-            "-XX:+ErrorFileToStderr", // there is no writable directory
-            "-Xmx128m",
             "--enable-native-access=ALL-UNNAMED",
-            "-cp"));
+            "-cp",
+            classPathInImage(),
+            PeerProgram.class.getName()));
+    return command;
+  }
+
+  /** Returns the command of a JVM with options for a container. */
+  static List<String> java() {
+    return List.of(
+        JAVA_HOME.resolve("bin/java").toString(),
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:-UsePerfData", // there is no /tmp
+        "-XX:+ErrorFileToStderr", // there is no writable directory
+        "-Xmx128m");
+  }
+
+  static String classPathInImage() {
     List<Path> places = classPath();
     List<String> parts = new ArrayList<>();
     for (int i = 0; i < places.size(); i++) {
       parts.add(FOLDER + "/" + i + (Files.isDirectory(places.get(i)) ? "" : ".jar"));
     }
-    command.add(String.join(":", parts));
-    command.add(PeerProgram.class.getName());
-    return command;
+    return String.join(":", parts);
   }
 
   /** Returns the bind mounts of this machine's files. */

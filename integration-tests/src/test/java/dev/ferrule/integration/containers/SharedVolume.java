@@ -27,6 +27,11 @@ final class SharedVolume implements AutoCloseable {
 
   /** Creates a tmpfs of a size, in the format of the kernel's option {@code size}, such as 64m. */
   static SharedVolume tmpfs(String size) {
+    return of(Map.of("type", "tmpfs", "device", "tmpfs", "o", "mode=1777,size=" + size));
+  }
+
+  /** Creates a volume by options of the engine's local driver. */
+  static SharedVolume of(Map<String, String> options) {
     DockerClient engine = DockerClientFactory.instance().client();
     // A container's bind to a name that is no volume would create a folder on disk.
     String name = "ferrule-" + UUID.randomUUID();
@@ -35,7 +40,7 @@ final class SharedVolume implements AutoCloseable {
         .withName(name)
         .withLabels(RUN)
         .withDriver("local")
-        .withDriverOpts(Map.of("type", "tmpfs", "device", "tmpfs", "o", "mode=1777,size=" + size))
+        .withDriverOpts(options)
         .exec();
     return new SharedVolume(engine, name);
   }
