@@ -27,7 +27,7 @@ String ask(Connection server, String request) {
     return e.getMessage(); // nothing was sent, and the connection remains usable
   }
   // A time limit, because a server that is stopped is detected late, and over RDMA never.
-  try (ReceiveRegion reply = server.receiver().receive(Duration.ofSeconds(5))) {
+  try (ReceiveRegion reply = server.receiver().receive(Duration.ofSeconds(30))) {
     return new String(reply.segment().toArray(ValueLayout.JAVA_BYTE));
   }
 }

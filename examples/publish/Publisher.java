@@ -30,8 +30,9 @@ void main(String[] args) throws InterruptedException {
 void acceptAll(Listener listener) {
   while (true) {
     try {
-      subscribers.add(listener.accept());
+      Connection subscriber = listener.accept();
       IO.println("a subscriber has joined");
+      subscribers.add(subscriber);
     } catch (ResourceExhaustedException e) { // clients can cause this
       IO.println("a subscriber was refused: " + e.getMessage());
     } catch (ConnectionClosedException e) {

@@ -37,11 +37,11 @@ void run(URI address) throws InterruptedException {
 }
 
 long ask(Connection server, long number) {
-  try (SendRegion request = server.sender().claim(Long.BYTES, Duration.ofSeconds(5))) {
+  try (SendRegion request = server.sender().claim(Long.BYTES, Duration.ofSeconds(30))) {
     request.segment().set(ValueLayout.JAVA_LONG, 0, number);
     request.commit();
   }
-  try (ReceiveRegion reply = server.receiver().receive(Duration.ofSeconds(5))) {
+  try (ReceiveRegion reply = server.receiver().receive(Duration.ofSeconds(30))) {
     return reply.segment().get(ValueLayout.JAVA_LONG, Long.BYTES);
   }
 }

@@ -258,9 +258,12 @@ class ExamplesTest {
     assertThat(directory.resolve("incomplete.part")).doesNotExist();
   }
 
+  /** How long an exchange waits for a slow trader, in milliseconds: longer than a busy machine. */
+  private static final String PATIENCE = "300000";
+
   @Test
   void everyTraderGetsEveryUpdateOfTheOrderBookAndPrintsItsLatencies() throws Exception {
-    Process exchange = startServer("order-book/Exchange.java", address());
+    Process exchange = startServer("order-book/Exchange.java", address(), "2", PATIENCE);
     Process one = start("order-book/Trader.java", address());
     Process other = start("order-book/Trader.java", address());
     List<String> report = outputOf(one);
@@ -275,7 +278,7 @@ class ExamplesTest {
 
   @Test
   void anExchangeContinuesWithoutATraderThatIsKilled() throws Exception {
-    Process exchange = startServer("order-book/Exchange.java", address(), "2");
+    Process exchange = startServer("order-book/Exchange.java", address(), "2", PATIENCE);
     Process killed = start("order-book/Trader.java", address());
     assertThat(killed.inputReader().readLine()).startsWith("connected to ");
     killed.destroyForcibly().waitFor(); // before the exchange sends, as the other has not connected
