@@ -2,17 +2,20 @@
 package dev.ferrule.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -36,6 +39,10 @@ import org.w3c.dom.NodeList;
 class ReleaseTest {
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
   private static final String VERSION = "0.1.0-test";
+
+  /** Folders that are not copied. The checkout need not be one of Git, or of this user. */
+  private static final Set<String> NOT_SOURCES = Set.of("target", ".git");
+
   private static final Pattern PLACEHOLDER = Pattern.compile("@([\\w.-]+)@");
 
   @TempDir private static Path folder;
@@ -47,9 +54,6 @@ class ReleaseTest {
 
   @BeforeAll
   static void release() throws Exception {
-    assumeTrue(
-        Files.exists(CHECKOUT.resolve(".git")),
-        "a release is built of a commit, and " + CHECKOUT + " is not a Git checkout");
     key = new SigningKey();
     key.export(folder.resolve("key.asc"), "a passphrase");
     Path commit = commitOfTheWorkingTree();
@@ -70,15 +74,29 @@ class ReleaseTest {
   /** Makes a copy of the working tree, where everything is committed. */
   private static Path commitOfTheWorkingTree() throws Exception {
     Path copy = Files.createDirectory(folder.resolve("commit"));
-    String listed =
-        run(CHECKOUT, Map.of(), "git", "ls-files", "-z", "-c", "-o", "--exclude-standard");
-    for (String name : listed.split("\0")) {
-      Path source = CHECKOUT.resolve(name);
-      if (Files.isRegularFile(source)) {
-        Files.createDirectories(copy.resolve(name).getParent());
-        Files.copy(source, copy.resolve(name), StandardCopyOption.COPY_ATTRIBUTES);
-      }
-    }
+    Files.walkFileTree(
+        CHECKOUT,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+              throws IOException {
+            if (NOT_SOURCES.contains(directory.getFileName().toString())) {
+              return FileVisitResult.SKIP_SUBTREE;
+            }
+            Files.createDirectories(copy.resolve(CHECKOUT.relativize(directory).toString()));
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            if (attributes.isRegularFile()) {
+              Path target = copy.resolve(CHECKOUT.relativize(file).toString());
+              Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
     run(copy, Map.of(), "git", "init", "-q");
     run(copy, Map.of(), "git", "add", "-A");
     run(copy, Map.of(), "git", "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "c");
