@@ -30,17 +30,6 @@ import org.junit.jupiter.api.Test;
 /** docs/observing.md lists the counters, events, loggers and threads of the library exactly. */
 class ObservingPageTest {
 
-  private static final List<String> LIBRARY =
-      List.of(
-          "api",
-          "provider-support",
-          "posix",
-          "verbs",
-          "rdma",
-          "spi-sm",
-          "spi-sendrecv",
-          "spi-magicring");
-
   private static final Pattern LEVEL = Pattern.compile("System\\.Logger\\.Level\\.([A-Z]+)");
 
   private static final Pattern THREAD =
@@ -74,7 +63,7 @@ class ObservingPageTest {
 
   private static Map<Path, String> sources() throws IOException {
     Map<Path, String> sources = new TreeMap<>();
-    for (String module : LIBRARY) {
+    for (String module : Page.LIBRARY) {
       try (Stream<Path> files = Files.walk(Path.of("..", module, "src/main/java"))) {
         for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
           sources.put(file, Files.readString(file));

@@ -29,17 +29,6 @@ class OptionsPageTest {
   private static final String ALL = "All providers";
   private static final String RDMA = "sendrecv and magicring";
 
-  private static final List<String> LIBRARY =
-      List.of(
-          "api",
-          "provider-support",
-          "posix",
-          "verbs",
-          "rdma",
-          "spi-sm",
-          "spi-sendrecv",
-          "spi-magicring");
-
   /** The name of a system property of Ferrule, in Java source. */
   private static final Pattern PROPERTY = Pattern.compile("\"(ferrule\\.[A-Za-z.]+)\"");
 
@@ -161,7 +150,7 @@ class OptionsPageTest {
   @Test
   void thePageHasTheSystemPropertiesThatTheLibraryReads() throws IOException {
     Set<String> read = new HashSet<>();
-    for (String module : LIBRARY) {
+    for (String module : Page.LIBRARY) {
       try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
         for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
           PROPERTY

@@ -23,6 +23,18 @@ record Page(Path file, String text) {
           .findFirst()
           .orElseThrow();
 
+  /** The folders of the modules whose sources the pages of reference describe. */
+  static final List<String> LIBRARY =
+      List.of(
+          "api",
+          "provider-support",
+          "posix",
+          "verbs",
+          "rdma",
+          "spi-sm",
+          "spi-sendrecv",
+          "spi-magicring");
+
   private static final String COMPLETE = "import dev.ferrule.*;";
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```$");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
