@@ -33,7 +33,8 @@ record Page(Path file, String text) {
           "rdma",
           "spi-sm",
           "spi-sendrecv",
-          "spi-magicring");
+          "spi-magicring",
+          "micrometer");
 
   private static final String COMPLETE = "import dev.ferrule.*;";
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```$");
