@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.TextTable;
 import java.io.PrintWriter;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -39,10 +38,11 @@ final class LsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    Instant start = Instant.now();
     List<EndpointInfo> endpoints = operand.perform(EndpointRegistry::list);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.print(toJson(endpoints));
+      out.print(toJson(start, endpoints));
     } else {
       out.print(toTable(endpoints));
     }
@@ -69,17 +69,17 @@ final class LsCommand implements Callable<Integer> {
     return table.toString();
   }
 
-  private static String toJson(List<EndpointInfo> endpoints) {
-    JsonArray array = new JsonArray();
+  private static String toJson(Instant start, List<EndpointInfo> endpoints) {
+    JsonDocument document = new JsonDocument("ferrule.ls/1", start);
     for (EndpointInfo endpoint : endpoints) {
       JsonObject object = new JsonObject();
       object.addProperty("address", endpoint.address().toString());
       object.addProperty("state", endpoint.state().name().toLowerCase(Locale.ROOT));
       object.addProperty("description", endpoint.description());
       object.addProperty("connections", endpoint.connections());
-      object.addProperty("bytes", endpoint.bytes());
-      array.add(object);
+      object.addProperty("memory_bytes", endpoint.bytes());
+      document.results().add(object);
     }
-    return Json.format(array);
+    return document.format();
   }
 }

@@ -343,13 +343,21 @@ class CommandLineTest {
 
   /** The last process that uses a directory removes it. */
   @ParameterizedTest
-  @CsvSource({"ls, no endpoints", "ls --json, []", "clean, nothing to remove"})
+  @CsvSource({"ls, no endpoints", "clean, nothing to remove"})
   void aMissingDirectoryHasNoEndpoints(String command, String output) {
     String line = command + " " + folder.resolve("absent\033[2J\007");
     Run run = Run.of(line.split(" "));
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).isEqualTo(output + "\n");
     assertThat(run.err()).endsWith("/absent%1B%5B2J%07: no such directory\n").hasLineCount(1);
+  }
+
+  @Test
+  void theJsonOfAMissingDirectoryHasNoResults() {
+    Run run = Run.of("ls", "--json", folder.resolve("absent").toString());
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.document().get("schema").getAsString()).isEqualTo("ferrule.ls/1");
+    assertThat(run.results()).isEmpty();
   }
 
   @Test
