@@ -33,8 +33,7 @@ record Page(Path file, String text) {
           "rdma",
           "spi-sm",
           "spi-sendrecv",
-          "spi-magicring",
-          "micrometer");
+          "spi-magicring");
 
   private static final String COMPLETE = "import dev.ferrule.*;";
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```$");

@@ -209,6 +209,7 @@ class CommandLineTest {
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
         "ls --watch 0 /tmp                      | --watch must be at least 100ms",
+        "ls --watch 99999999 /tmp               | --watch: '99999999s' is not a time",
         "ls --watch 1x /tmp                     | Unmatched argument at index 3: '/tmp'",
         "ls --watch --json /tmp                 | --json writes one document; remove --watch",
         "top                                    | Missing required parameter: 'PATH'",

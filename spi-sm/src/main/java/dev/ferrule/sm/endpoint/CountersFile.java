@@ -46,8 +46,8 @@ record CountersFile(long nanos, List<ConnectionSample> samples) {
   private static final Pattern LINE =
       Pattern.compile("(\\d{1,9}) (\\d+/\\d+#\\d+)((?: \\d{1,19}){9}) ([01]\\.\\d{3})");
 
-  /** Of the largest endpoint: 2^20 connections with a line of 256 bytes. */
-  private static final long MAX_SIZE = 256L << 20;
+  /** Of half a million connections. A larger file is not read as a whole, and so not valid. */
+  private static final long MAX_SIZE = 64L << 20;
 
   /** At least the length of the first line. */
   private static final long HEAD_SIZE = 64;
