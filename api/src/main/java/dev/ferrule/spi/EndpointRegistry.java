@@ -5,6 +5,7 @@ import dev.ferrule.InvalidAddressException;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The endpoints of a provider that keeps them in the file system. Endpoints of killed processes
@@ -23,6 +24,20 @@ public interface EndpointRegistry {
    * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> list(URI address) throws IOException;
+
+  /**
+   * Asks the processes of the live endpoints below an address for the counters of their
+   * connections, and waits a moment for the answers. Messages are not delayed, no thread that waits
+   * for them is woken, and a process that is not asked does nothing.
+   *
+   * @param address the address of a directory, or of one endpoint
+   * @return the connections by the endpoint's address; without the endpoints of processes that do
+   *     not answer in time, or that this user may not ask
+   * @throws IOException if the address cannot be read
+   */
+  default Map<URI, List<ConnectionSample>> sample(URI address) throws IOException {
+    return Map.of();
+  }
 
   /**
    * Lists the endpoints that {@link #clean} would remove now.

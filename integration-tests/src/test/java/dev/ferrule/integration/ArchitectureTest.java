@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The layers: api ← provider support ← rdma ← the RDMA providers; posix ← verbs ← rdma; posix ← the
- * RDMA providers; provider support and posix ← sm; api ← contract. The module descriptors state
- * most of this as well, but only for the module path, and a forbidden {@code requires} is easily
- * added.
+ * RDMA providers; provider support and posix ← sm; api ← contract; api ← micrometer. The module
+ * descriptors state most of this as well, but only for the module path, and a forbidden {@code
+ * requires} is easily added.
  */
 class ArchitectureTest {
   private static final JavaClasses FERRULE =
@@ -77,6 +77,8 @@ class ArchitectureTest {
       resideInAPackage("dev.ferrule.lab..").as("the lab");
   private static final DescribedPredicate<JavaClass> CONTRACT =
       resideInAPackage("dev.ferrule.contract..").as("the contract");
+  private static final DescribedPredicate<JavaClass> MICROMETER =
+      resideInAPackage("dev.ferrule.micrometer..").as("the binding to Micrometer");
   private static final DescribedPredicate<JavaClass> TEST_LIBRARIES =
       resideInAnyPackage("org.junit.jupiter..", "org.assertj..").as("JUnit and AssertJ");
   private static final DescribedPredicate<JavaClass> API =
@@ -102,6 +104,22 @@ class ArchitectureTest {
                 .or(JAVA)
                 .or(TEST_LIBRARIES)
                 .or(resideInAPackage("com.sun.management")))
+        .check(FERRULE);
+  }
+
+  @Test
+  void micrometerIsUsedByItsBindingAloneWhichDependsOnTheApi() {
+    DescribedPredicate<JavaClass> library = resideInAPackage("io.micrometer..").as("Micrometer");
+    classes()
+        .that(MICROMETER)
+        .should()
+        .onlyDependOnClassesThat(
+            MICROMETER.or(library).or(resideInAPackage("dev.ferrule")).or(JAVA))
+        .check(FERRULE);
+    noClasses()
+        .that(not(MICROMETER))
+        .should()
+        .dependOnClassesThat(MICROMETER.or(library))
         .check(FERRULE);
   }
 

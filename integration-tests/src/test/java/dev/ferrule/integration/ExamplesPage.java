@@ -18,7 +18,8 @@ public final class ExamplesPage {
   private static final Pattern COMMAND =
       Pattern.compile(
           "(?m)^    .*java --enable-native-access=ALL-UNNAMED"
-              + " -cp ['\"]tools/target/ferrule/lib/\\*['\"] (examples/\\S+\\.java)((?: [^\\s']+)*)");
+              + " -cp ['\"](?:tools/target/ferrule|micrometer/target/metrics)/lib/\\*['\"]"
+              + " (examples/\\S+\\.java)((?: [^\\s']+)*)");
 
   private ExamplesPage() {}
 

@@ -8,11 +8,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -85,7 +90,7 @@ class ExamplesTest {
       assertThat(lines).as(folder.toString()).isPositive().isLessThan(LINES);
       sources(folder).forEach(source -> programs.add(Page.ROOT.relativize(source)));
     }
-    assertThat(ExamplesPage.folders()).hasSize(9);
+    assertThat(ExamplesPage.folders()).hasSize(10);
     assertThat(ExamplesPage.commands().stream().map(ExamplesPage.Command::source).distinct())
         .containsExactlyInAnyOrderElementsOf(programs);
   }
@@ -311,6 +316,41 @@ class ExamplesTest {
     client.destroy();
     assertThat(client.waitFor()).isEqualTo(TERMINATED);
     assertThat(second.inputReader().readLine()).startsWith("a client was lost: ");
+  }
+
+  @Test
+  void theCountersOfAConnectionAreScrapedUntilItEnds() throws Exception {
+    Process server = startServer("metrics/Server.java", address(), "0");
+    String line = server.inputReader().readLine();
+    assertThat(line).startsWith("metrics at http://");
+    URI metrics = URI.create(line.substring("metrics at ".length()));
+    assertThat(scrape(metrics)).isEmpty();
+
+    Process client = start("metrics/Client.java", address());
+    awaitLine(client, "message 3");
+    double first = scrape(metrics).orElseThrow();
+    assertThat(first).isGreaterThanOrEqualTo(3);
+    awaitLine(client, "message " + ((int) first + 5));
+    assertThat(scrape(metrics).orElseThrow()).isGreaterThanOrEqualTo(first + 5);
+
+    client.destroyForcibly().waitFor();
+    while (scrape(metrics).isPresent()) {
+      Thread.onSpinWait();
+    }
+    assertThat(server.inputReader().readLine()).startsWith("a client was lost: ");
+  }
+
+  /** Returns the messages that a server has received from its client; empty if it has none. */
+  private static OptionalDouble scrape(URI metrics) throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(metrics).build();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(request, HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line -> line.startsWith("ferrule_received_messages_total{"))
+          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+          .findFirst();
+    }
   }
 
   private static void awaitLine(Process process, String start) throws IOException {

@@ -25,13 +25,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every example in the API's javadoc compiles, runs in a JVM of its own, and prints what the
+ * Every example in the javadoc for users compiles, runs in a JVM of its own, and prints what the
  * comments after its {@code println} statements state.
  */
 @Tag("long")
 class JavadocExamplesTest {
 
-  private static final Path SOURCES = Path.of("..", "api", "src", "main", "java");
+  private static final List<String> MODULES = List.of("api", "micrometer");
   private static final String START = "{@snippet lang=java :";
   private static final Pattern MARGIN = Pattern.compile("(?m)^ *\\* ?");
   private static final Pattern PRINTED =
@@ -47,6 +47,10 @@ class JavadocExamplesTest {
   private static final String CLASS_NAME = "Example";
   private static final String PROLOGUE =
       "import dev.ferrule.*;\n"
+          + "import dev.ferrule.micrometer.*;\n"
+          + "import io.micrometer.core.instrument.MeterRegistry;\n"
+          + "import io.micrometer.core.instrument.Tags;\n"
+          + "import io.micrometer.core.instrument.simple.SimpleMeterRegistry;\n"
           + "import java.lang.foreign.*;\n"
           + "import java.net.URI;\n"
           + "import java.nio.channels.*;\n"
@@ -69,13 +73,11 @@ class JavadocExamplesTest {
   @TempDir Path directory;
 
   static List<Example> examples() throws IOException {
-    List<Path> files;
-    try (Stream<Path> paths = Files.walk(SOURCES)) {
-      files =
-          paths
-              .filter(path -> path.toString().endsWith(".java"))
-              .sorted()
-              .collect(Collectors.toList());
+    List<Path> files = new ArrayList<>();
+    for (String module : MODULES) {
+      try (Stream<Path> paths = Files.walk(Path.of("..", module, "src", "main", "java"))) {
+        paths.filter(path -> path.toString().endsWith(".java")).sorted().forEach(files::add);
+      }
     }
     return files.stream().flatMap(file -> examplesOf(file).stream()).collect(Collectors.toList());
   }
@@ -85,6 +87,7 @@ class JavadocExamplesTest {
     assertThat(examples())
         .extracting(Example::place)
         .anyMatch(place -> place.startsWith("Ferrule.java:"))
+        .anyMatch(place -> place.startsWith("FerruleMetrics.java:"))
         .hasSizeGreaterThan(10);
     assertThat(examples())
         .filteredOn(Example::isComplete)

@@ -55,6 +55,7 @@ class ModulesTest {
             "dev.ferrule",
             "dev.ferrule.contract",
             "dev.ferrule.magicring",
+            "dev.ferrule.micrometer",
             "dev.ferrule.posix",
             "dev.ferrule.rdma",
             "dev.ferrule.sendrecv",

@@ -2,17 +2,25 @@
 package dev.ferrule.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
+import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
+import dev.ferrule.micrometer.FerruleMetrics;
 import dev.ferrule.spi.ConnectionMonitor;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -27,7 +35,9 @@ import jdk.jfr.Recording;
 import jdk.jfr.ValueDescriptor;
 import org.junit.jupiter.api.Test;
 
-/** docs/observing.md lists the counters, events, loggers and threads of the library exactly. */
+/**
+ * docs/observing.md lists the counters, meters, events, loggers and threads of the library exactly.
+ */
 class ObservingPageTest {
 
   private static final Pattern LEVEL = Pattern.compile("System\\.Logger\\.Level\\.([A-Z]+)");
@@ -79,6 +89,22 @@ class ObservingPageTest {
         Arrays.stream(ConnectionCounters.class.getDeclaredMethods()).map(Method::getName).toList();
 
     assertThat(firstColumn("Counters")).containsExactlyInAnyOrderElementsOf(methods);
+  }
+
+  @Test
+  void thePageHasExactlyTheMetersOfMicrometer() throws IOException {
+    Connection connection = mock();
+    ConnectionCounters counters = mock();
+    when(connection.uri()).thenReturn(URI.create("sm:///dev/shm/app/1/1#1"));
+    when(connection.counters()).thenReturn(counters);
+    when(counters.retransmissions()).thenReturn(OptionalLong.of(0));
+    when(counters.wakeupsSent()).thenReturn(OptionalLong.of(0));
+    MeterRegistry registry = new SimpleMeterRegistry();
+    new FerruleMetrics(connection).bindTo(registry);
+
+    assertThat(firstColumn("Micrometer"))
+        .containsExactlyInAnyOrderElementsOf(
+            registry.getMeters().stream().map(meter -> meter.getId().getName()).toList());
   }
 
   @Test

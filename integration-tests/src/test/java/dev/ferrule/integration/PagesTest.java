@@ -44,6 +44,7 @@ class PagesTest {
         Rma rma;
         RemoteMemory remote;
         RegisteredMemory local;
+        io.micrometer.core.instrument.MeterRegistry registry;
 
         abstract void acceptAll(Listener listener);
       """;

@@ -39,7 +39,7 @@ class SourceTreeTest {
 
   private static final String VERBS_EXAMPLE = "examples/raw-verbs/VerbsExample.java";
   private static final int VERBS_EXAMPLE_LINES = 120;
-  private static final int API_LINES = 4_430;
+  private static final int API_LINES = 4_470;
 
   private static final Pattern IDIOM =
       Pattern.compile(

@@ -20,6 +20,7 @@ import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.ConnectionSample;
 import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.CounterSnapshot;
 import dev.ferrule.support.Lifecycle;
@@ -327,6 +328,13 @@ final class SmConnection implements Connection, Link {
     if (common != null) {
       common.wake();
     }
+  }
+
+  @Override
+  public ConnectionSample sample(int number, long nanos) {
+    double fill = isReleased() ? 0 : senders.fill();
+    Reference.reachabilityFence(this); // of the rings
+    return new ConnectionSample(number, resources.peerName(), nanos, counters(), fill);
   }
 
   @Override

@@ -33,6 +33,7 @@ final class SmConnectionResources implements AutoCloseable {
   private final int id;
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
+  private @Nullable SmAddress peerAddress; // of its endpoint
   private Fifo.@Nullable Writer peerFifo;
   private @Nullable Peer peer; // has the FIFO
   private @Nullable SealedFile ownFile; // until the peer has it
@@ -107,6 +108,7 @@ final class SmConnectionResources implements AutoCloseable {
   /** Opens the FIFO of the peer's endpoint; fails with ENXIO or ENOENT if its process is gone. */
   void openFifo(SmAddress where) {
     peerFifo = EndpointFiles.openFifo(where.directory());
+    peerAddress = where;
   }
 
   /** Returns whether the process whose FIFO was opened still has its endpoint. */
@@ -151,6 +153,11 @@ final class SmConnectionResources implements AutoCloseable {
 
   Peer peer() {
     return there(peer);
+  }
+
+  /** Returns the peer's endpoint and the connection's number there, as text. */
+  String peerName() {
+    return there(peerAddress).endpoint() + "#" + peer().id();
   }
 
   private static <T> T there(@Nullable T step) {

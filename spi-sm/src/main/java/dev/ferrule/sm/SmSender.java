@@ -462,6 +462,11 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     whenClosed.run();
   }
 
+  /** Returns the part of the ring that the peer has not consumed. Any thread may call this. */
+  double fill() {
+    return producer.fill();
+  }
+
   @Override
   public long messages() {
     return messages;

@@ -174,6 +174,13 @@ final class SmSenders extends AbstractSenders<SmSender> {
     }
   }
 
+  /** Returns the part of the fullest ring that the peer has not consumed. */
+  double fill() {
+    double[] fullest = {0};
+    forEach(sender -> fullest[0] = Math.max(fullest[0], sender.fill()));
+    return fullest[0];
+  }
+
   /** Wakes the threads that wait for room, which check again. */
   void wake() {
     forEach(SmSender::wake);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.Ferrule;
 import dev.ferrule.tools.doctor.Doctor;
 import dev.ferrule.tools.doctor.Finding;
 import dev.ferrule.tools.doctor.RdmaDiagnosis;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Json;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  ferrule doctor --rdma        on a host with an RDMA card",
-      "  ferrule doctor --json | jq -r '.[] | select(.status != \"ok\") | .fix'"
+      "  ferrule doctor --json | jq -r '.results[] | select(.status != \"ok\") | .fix'"
     })
 final class DoctorCommand implements Callable<Integer> {
 
@@ -71,10 +70,11 @@ final class DoctorCommand implements Callable<Integer> {
     if (rdma) {
       return diagnoseRdma();
     }
+    Instant start = Instant.now();
     List<Finding> findings = Doctor.examine();
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.print(toJson(findings));
+      out.print(toJson(start, findings));
     } else {
       findings.forEach(finding -> finding.lines().forEach(out::println));
     }
@@ -98,16 +98,16 @@ final class DoctorCommand implements Callable<Integer> {
     return passed ? ExitCode.OK : ExitCode.NO_PROVIDER;
   }
 
-  private static String toJson(List<Finding> findings) {
-    JsonArray array = new JsonArray();
+  private static String toJson(Instant start, List<Finding> findings) {
+    JsonDocument document = new JsonDocument("ferrule.doctor/1", start);
     for (Finding finding : findings) {
       JsonObject object = new JsonObject();
       object.addProperty("name", finding.name());
       object.addProperty("status", finding.status().toString());
       object.addProperty("text", finding.text());
       object.addProperty("fix", finding.fix().isEmpty() ? null : finding.fix());
-      array.add(object);
+      document.results().add(object);
     }
-    return Json.format(array);
+    return document.format();
   }
 }

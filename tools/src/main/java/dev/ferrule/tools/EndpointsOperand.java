@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The endpoints on which {@code ferrule ls} and {@code ferrule clean} operate. */
+/** The endpoints on which {@code ferrule ls}, {@code top} and {@code clean} operate. */
 final class EndpointsOperand {
 
   private static final String DEFAULT_SCHEME = "sm";
@@ -36,11 +36,16 @@ final class EndpointsOperand {
   private boolean warned;
 
   /** An operation on a registry. */
-  interface Action {
-    List<EndpointInfo> on(EndpointRegistry registry, URI address) throws IOException;
+  interface Action<T> {
+    T on(EndpointRegistry registry, URI address) throws IOException;
   }
 
-  List<EndpointInfo> perform(Action action) {
+  List<EndpointInfo> perform(Action<List<EndpointInfo>> action) {
+    return perform(action, List.of());
+  }
+
+  /** Performs an operation; returns a given result if the directory does not exist. */
+  <T> T perform(Action<T> action, T missing) {
     URI address = address();
     ConnectionProvider provider =
         ServiceLoader.load(ConnectionProvider.class).stream()
@@ -68,7 +73,7 @@ final class EndpointsOperand {
         warned = true;
         spec.commandLine().getErr().println("ferrule: " + address + ": no such directory");
       }
-      return List.of();
+      return missing;
     } catch (AccessDeniedException e) { // its message is only the path
       throw new ToolException(
           ExitCode.FAILED,

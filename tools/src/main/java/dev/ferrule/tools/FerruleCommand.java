@@ -85,6 +85,7 @@ final class FerruleCommand implements Runnable {
     all.addAll(
         List.of(
             LsCommand.class,
+            TopCommand.class,
             CleanCommand.class,
             CommandLine.HelpCommand.class,
             CmaProbeCommand.class));

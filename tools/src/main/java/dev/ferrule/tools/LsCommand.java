@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Screen;
 import dev.ferrule.tools.support.TextTable;
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Stack;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IParameterConsumer;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Lists the endpoints in a directory. */
 @Command(
@@ -27,7 +36,7 @@ import picocli.CommandLine.Spec;
           + " they are, and how much memory they occupy.",
       ""
     },
-    footer = {"", "Example: ferrule ls /dev/shm/app"})
+    footer = {"", "Examples:", "  ferrule ls /dev/shm/app", "  ferrule ls --watch /dev/shm/app"})
 final class LsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
@@ -37,20 +46,77 @@ final class LsCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write JSON.")
   private boolean json;
 
+  @Option(
+      names = "--watch",
+      arity = "0..1",
+      paramLabel = "SECONDS",
+      parameterConsumer = OptionalInterval.class,
+      description =
+          "Repeat the list at an interval, such as 5 or 500ms, until the key q or Ctrl-C. Default:"
+              + " 2.")
+  private @Nullable Duration watch;
+
+  /** Takes the next word only if it is a time and not the path. */
+  static final class OptionalInterval implements IParameterConsumer {
+
+    private static final String DEFAULT = "2";
+
+    @Override
+    public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
+      boolean given = !words.isEmpty() && words.peek().matches("\\d+(ms|s)?");
+      String text = given ? words.pop() : DEFAULT;
+      try {
+        option.setValue(new Values.Seconds().convert(text));
+      } catch (TypeConversionException e) {
+        throw new ParameterException(command.commandLine(), "--watch: " + e.getMessage());
+      }
+    }
+  }
+
   @Override
   public Integer call() {
-    List<EndpointInfo> endpoints = operand.perform(EndpointRegistry::list);
     PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.print(toJson(endpoints));
+    if (watch != null) {
+      watch(out, watch);
+    } else if (json) {
+      JsonDocument document = new JsonDocument("ferrule.ls/1", Instant.now());
+      list().forEach(endpoint -> document.results().add(toJson(endpoint)));
+      out.print(document.format());
     } else {
-      out.print(toTable(endpoints));
+      out.print(toTable(list()));
     }
     return ExitCode.OK;
   }
 
+  private List<EndpointInfo> list() {
+    return operand.perform(EndpointRegistry::list);
+  }
+
+  private void watch(PrintWriter out, Duration interval) {
+    if (json) {
+      throw new ParameterException(
+          spec.commandLine(), "--json writes one document; remove --watch");
+    }
+    Values.checkInterval(spec, "--watch", interval);
+    try (Guarded<Screen> guard = Screen.on(out)) {
+      Screen screen = guard.get();
+      do {
+        screen.show(toTable(list()));
+      } while (screen.await(interval));
+    }
+  }
+
   /** Formats the endpoints; used for those that {@code ferrule clean} has removed, too. */
   static String toTable(List<EndpointInfo> endpoints) {
+    return toTable(endpoints, LsCommand::state);
+  }
+
+  private static String state(EndpointInfo endpoint) {
+    return endpoint.state().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Formats the endpoints, with a text for the state of each. */
+  static String toTable(List<EndpointInfo> endpoints, Function<EndpointInfo, String> state) {
     if (endpoints.isEmpty()) {
       return "no endpoints\n";
     }
@@ -59,7 +125,7 @@ final class LsCommand implements Callable<Integer> {
     table.endRow();
     for (EndpointInfo endpoint : endpoints) {
       table.cells(
-          endpoint.state().name().toLowerCase(Locale.ROOT),
+          state.apply(endpoint),
           Integer.toString(endpoint.connections()),
           Long.toString(endpoint.bytes() >> 10),
           endpoint.address().toString(),
@@ -69,17 +135,14 @@ final class LsCommand implements Callable<Integer> {
     return table.toString();
   }
 
-  private static String toJson(List<EndpointInfo> endpoints) {
-    JsonArray array = new JsonArray();
-    for (EndpointInfo endpoint : endpoints) {
-      JsonObject object = new JsonObject();
-      object.addProperty("address", endpoint.address().toString());
-      object.addProperty("state", endpoint.state().name().toLowerCase(Locale.ROOT));
-      object.addProperty("description", endpoint.description());
-      object.addProperty("connections", endpoint.connections());
-      object.addProperty("bytes", endpoint.bytes());
-      array.add(object);
-    }
-    return Json.format(array);
+  /** Returns an endpoint as JSON. */
+  static JsonObject toJson(EndpointInfo endpoint) {
+    JsonObject object = new JsonObject();
+    object.addProperty("address", endpoint.address().toString());
+    object.addProperty("state", state(endpoint));
+    object.addProperty("description", endpoint.description());
+    object.addProperty("connections", endpoint.connections());
+    object.addProperty("memory_bytes", endpoint.bytes());
+    return object;
   }
 }

@@ -7,9 +7,9 @@ import dev.ferrule.Availability.Unavailable;
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -26,7 +26,10 @@ import picocli.CommandLine.Spec;
           + " connections.",
       ""
     },
-    footer = {"", "Example: ferrule providers --json | jq -r '.[] | select(.available) | .scheme'"})
+    footer = {
+      "",
+      "Example: ferrule providers --json | jq -r '.results[] | select(.available) | .scheme'"
+    })
 final class ProvidersCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
@@ -36,10 +39,11 @@ final class ProvidersCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    Instant start = Instant.now();
     List<ProviderInfo> providers = Ferrule.providers();
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.print(toJson(providers));
+      out.print(toJson(start, providers));
       return ExitCode.OK;
     }
     if (providers.isEmpty()) {
@@ -73,8 +77,8 @@ final class ProvidersCommand implements Callable<Integer> {
     return option.queryOverrides() ? "" : "; a query cannot override the program's own value";
   }
 
-  private static String toJson(List<ProviderInfo> providers) {
-    JsonArray array = new JsonArray();
+  private static String toJson(Instant start, List<ProviderInfo> providers) {
+    JsonDocument document = new JsonDocument("ferrule.providers/1", start);
     for (ProviderInfo provider : providers) {
       JsonObject object = new JsonObject();
       object.addProperty("scheme", provider.scheme());
@@ -92,12 +96,12 @@ final class ProvidersCommand implements Callable<Integer> {
         entry.addProperty("default", option.defaultText());
         entry.addProperty("syntax", option.syntax());
         entry.addProperty("description", option.description());
-        entry.addProperty("queryOverrides", option.queryOverrides());
+        entry.addProperty("query_overrides", option.queryOverrides());
         options.add(entry);
       }
       object.add("options", options);
-      array.add(object);
+      document.results().add(object);
     }
-    return Json.format(array);
+    return document.format();
   }
 }

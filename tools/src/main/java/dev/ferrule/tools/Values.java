@@ -7,6 +7,8 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Converters for numbers, sizes and times. Sizes and times have the format of a URI's query. */
@@ -15,6 +17,8 @@ public final class Values {
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
   private static final Option<Duration> TIME =
       Option.duration("it", Duration.ZERO, Duration.ofHours(24), Duration.ZERO, "a length of time");
+
+  private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(100);
 
   private Values() {}
 
@@ -74,6 +78,13 @@ public final class Values {
     @Override
     public Duration convert(String text) {
       return parse(TIME, text.chars().allMatch(Character::isDigit) ? text + "s" : text);
+    }
+  }
+
+  /** Refuses an interval so short that reading would take longer. */
+  static void checkInterval(CommandSpec spec, String option, Duration interval) {
+    if (interval.compareTo(SHORTEST_INTERVAL) < 0) {
+      throw new ParameterException(spec.commandLine(), option + " must be at least 100ms");
     }
   }
 

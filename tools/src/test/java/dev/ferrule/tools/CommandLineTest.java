@@ -37,6 +37,7 @@ class CommandLineTest {
         "serve",
         "rma",
         "ls",
+        "top",
         "clean"
       })
   void everyCommandHasAHelpTextWithItsExitCodes(String command) {
@@ -207,6 +208,14 @@ class CommandLineTest {
         "send magicring://h:1?simplex=on        | simplex=on is not possible",
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
+        "ls --watch 0 /tmp                      | --watch must be at least 100ms",
+        "ls --watch 99999999 /tmp               | --watch: '99999999s' is not a time",
+        "ls --watch 1x /tmp                     | Unmatched argument at index 3: '/tmp'",
+        "ls --watch --json /tmp                 | --json writes one document; remove --watch",
+        "top                                    | Missing required parameter: 'PATH'",
+        "top --json /tmp                        | --json needs --once",
+        "top --interval 10ms /tmp               | --interval must be at least 100ms",
+        "top sendrecv://h:1                     | end with their process",
         "clean                                  | Missing required parameter: 'PATH'",
         "ls sendrecv://h:1                      | end with their process",
         "clean sm://h/tmp                       | write three slashes",
@@ -343,13 +352,21 @@ class CommandLineTest {
 
   /** The last process that uses a directory removes it. */
   @ParameterizedTest
-  @CsvSource({"ls, no endpoints", "ls --json, []", "clean, nothing to remove"})
+  @CsvSource({"ls, no endpoints", "top --once, no endpoints", "clean, nothing to remove"})
   void aMissingDirectoryHasNoEndpoints(String command, String output) {
     String line = command + " " + folder.resolve("absent\033[2J\007");
     Run run = Run.of(line.split(" "));
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).isEqualTo(output + "\n");
     assertThat(run.err()).endsWith("/absent%1B%5B2J%07: no such directory\n").hasLineCount(1);
+  }
+
+  @Test
+  void theJsonOfAMissingDirectoryHasNoResults() {
+    Run run = Run.of("ls", "--json", folder.resolve("absent").toString());
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.document().get("schema").getAsString()).isEqualTo("ferrule.ls/1");
+    assertThat(run.results()).isEmpty();
   }
 
   @Test

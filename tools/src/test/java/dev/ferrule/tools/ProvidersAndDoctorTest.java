@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
-import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -49,23 +48,23 @@ class ProvidersAndDoctorTest {
   void providersWritesTheSameInJson() {
     Run run = Run.of("providers", "--json");
     assertThat(run.exitCode()).isZero();
-    JsonArray providers = new Gson().fromJson(run.out(), JsonArray.class);
+    JsonArray providers = run.document().getAsJsonArray("results");
     assertThat(providers.size()).isEqualTo(Ferrule.providers().size());
     JsonObject sm = find(providers, "scheme", "sm");
     assertThat(sm.get("available").getAsBoolean()).isTrue();
     assertThat(sm.has("reason")).isFalse();
     JsonObject wait = find(sm.getAsJsonArray("options"), "name", StandardOptions.WAIT.name());
     assertThat(wait.get("default").getAsString()).isEqualTo("adaptive");
-    assertThat(wait.get("queryOverrides").getAsBoolean()).isTrue();
+    assertThat(wait.get("query_overrides").getAsBoolean()).isTrue();
     JsonObject access = find(sm.getAsJsonArray("options"), "name", "access");
-    assertThat(access.get("queryOverrides").getAsBoolean()).isFalse();
+    assertThat(access.get("query_overrides").getAsBoolean()).isFalse();
   }
 
   @Test
   void doctorChecksEverythingAndOffersAFixForEachProblem() {
     Run run = Run.of("doctor", "--json");
     assertThat(run.exitCode()).isZero(); // sm works wherever this is tested
-    JsonArray findings = new Gson().fromJson(run.out(), JsonArray.class);
+    JsonArray findings = run.document().getAsJsonArray("results");
     for (String name :
         new String[] {
           "java",
@@ -92,7 +91,7 @@ class ProvidersAndDoctorTest {
   @Test
   void doctorReadsTheMemoryOfAnotherProcessOrReportsWhyItCannot() {
     JsonObject cma =
-        find(new Gson().fromJson(Run.of("doctor", "--json").out(), JsonArray.class), "name", "CMA");
+        find(Run.of("doctor", "--json").document().getAsJsonArray("results"), "name", "CMA");
     if (cma.get("status").getAsString().equals("ok")) {
       assertThat(cma.get("text").getAsString()).contains("process_vm_readv");
     } else {

@@ -8,6 +8,7 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.OwnDirectory;
+import dev.ferrule.spi.ConnectionSample;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -163,6 +165,15 @@ public final class Endpoint {
   /** {@return whether the current thread is the endpoint's, as in a close callback} */
   public boolean isCurrentThread() {
     return loop.isCurrentThread();
+  }
+
+  /** Writes the counters of the connections, for the tool that has asked for them. */
+  void publish(List<ConnectionSample> samples) {
+    try {
+      directory.publish(samples);
+    } catch (IOException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "in endpoint " + address().uri(), e);
+    }
   }
 
   /** Removes the endpoint's directory, at the end of its thread. */

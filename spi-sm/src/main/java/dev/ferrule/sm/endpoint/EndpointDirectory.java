@@ -8,11 +8,13 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
+import dev.ferrule.spi.ConnectionSample;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -270,8 +272,15 @@ final class EndpointDirectory {
                 HandshakeMessage.VERSION));
   }
 
+  /** Writes the counters of the connections, unless the endpoint is removed. */
+  synchronized void publish(List<ConnectionSample> samples) throws IOException {
+    if (Claimed.ALL.contains(this)) {
+      CountersFile.write(path, samples);
+    }
+  }
+
   /** Removes the endpoint. Files that cannot be removed stay until they are reclaimed. */
-  void remove() {
+  synchronized void remove() {
     // only once: after the first removal, the address may belong to another process
     if (Claimed.ALL.remove(this)) {
       remove(path, lock);

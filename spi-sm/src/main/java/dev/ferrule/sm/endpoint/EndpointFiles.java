@@ -39,6 +39,12 @@ public final class EndpointFiles {
    */
   public static final String MEMORY = "memory";
 
+  /** The counters of the connections, once a tool has asked for them: a {@link CountersFile}. */
+  public static final String COUNTERS = "counters";
+
+  /** The next version of {@link #COUNTERS}, while it is being written. */
+  static final String NEXT_COUNTERS = "counters.next";
+
   private EndpointFiles() {}
 
   /** Creates the FIFO of an endpoint, for the users that may enter its directory. */
@@ -105,6 +111,8 @@ public final class EndpointFiles {
   static void delete(Path endpoint) throws IOException {
     deleteFile(endpoint.resolve(SOCKET));
     deleteFile(endpoint.resolve(FIFO));
+    deleteFile(endpoint.resolve(COUNTERS));
+    deleteFile(endpoint.resolve(NEXT_COUNTERS));
     Path connections = endpoint.resolve(CONNECTIONS);
     if (OwnDirectory.isOwn(connections)) {
       try (DirectoryStream<Path> entries = Files.newDirectoryStream(connections)) {

@@ -158,6 +158,9 @@ final class EndpointLoop {
       guard.run(() -> handle(key, broken));
     }
     links.work();
+    if (links.takeCountersRequest()) {
+      guard.run(() -> endpoint.publish(links.sample()));
+    }
     if (offersChanged || isDue(offersAt, System.nanoTime())) {
       offersChanged = false;
       offersAt = tickOffers();

@@ -25,8 +25,14 @@ final class FifoHeader {
   /** Wakes a sleeping peer: a fragment of its own is complete. */
   static final int RMA_ACK = 6;
 
+  /**
+   * Asks the endpoint, by the number 0, to write its {@link CountersFile}. Sent by tools, not by a
+   * peer.
+   */
+  static final int COUNTERS = 7;
+
   /** One more than the greatest type. */
-  static final int TYPES = RMA_ACK + 1;
+  static final int TYPES = COUNTERS + 1;
 
   private static final int ID_SHIFT = 4;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.spi.ConnectionSample;
+
 /** A connection's handlers of events. The endpoint's thread calls them; none of them may block. */
 public interface Link {
 
@@ -22,6 +24,14 @@ public interface Link {
 
   /** {@return whether the peer has submitted fragments that are not handled yet} */
   boolean hasFragments();
+
+  /**
+   * {@return the counters of the connection}
+   *
+   * @param number its number at this endpoint
+   * @param nanos the time, by System.nanoTime
+   */
+  ConnectionSample sample(int number, long nanos);
 
   /** Called when the peer, which lives, has not answered keepalives within the timeout. */
   void onPeerSilent();

@@ -2,8 +2,11 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.EventPoll;
+import dev.ferrule.spi.ConnectionSample;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -28,6 +31,7 @@ final class Links {
   private boolean fullCheckNeeded; // whether all links must be checked
   private volatile long keepalivesAt = NEVER; // by System.nanoTime; or SCANNING
   private volatile boolean changed; // so that keepalives may be due earlier than that
+  private boolean countersRequested; // by a tool
   private volatile boolean headersPending; // a peer's FIFO was full, so that a header is pending
 
   Links(EventPoll poll, Guard guard) {
@@ -165,6 +169,10 @@ final class Links {
 
   /** Handles a header. A header that may be damaged causes all links to be checked. */
   void handleHeader(int header, long now) {
+    if (header == FifoHeader.of(FifoHeader.COUNTERS, 0)) {
+      countersRequested = true;
+      return;
+    }
     LinkState state = all.get(FifoHeader.connection(header));
     if (state == null) {
       fullCheckNeeded = true; // of a connection that was closed meanwhile, or garbage
@@ -183,6 +191,21 @@ final class Links {
       case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
       default -> fullCheckNeeded = true; // of a later version, or garbage
     }
+  }
+
+  /** Returns whether a tool has requested the counters since the last call. */
+  boolean takeCountersRequest() {
+    boolean requested = countersRequested;
+    countersRequested = false;
+    return requested;
+  }
+
+  /** Returns the counters of all connections. */
+  List<ConnectionSample> sample() {
+    long now = System.nanoTime();
+    List<ConnectionSample> samples = new ArrayList<>();
+    all.forEach((id, state) -> guard.run(() -> samples.add(state.link().sample(id, now))));
+    return samples;
   }
 
   /** Sends keepalives; returns when the next call is due. */

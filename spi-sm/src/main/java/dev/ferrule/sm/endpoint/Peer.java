@@ -17,6 +17,8 @@ public final class Peer implements AutoCloseable {
   private final MemorySegment[] headers = new MemorySegment[FifoHeader.TYPES];
   private final Runnable onFull;
 
+  private final int id;
+
   /** A bit for each type of header that found the FIFO full and is still to be written. */
   private final AtomicInteger pending = new AtomicInteger();
 
@@ -29,6 +31,7 @@ public final class Peer implements AutoCloseable {
    *     be called when there is room
    */
   public Peer(Fifo.Writer fifo, int id, Runnable onFull) {
+    this.id = id;
     this.onFull = onFull;
     this.fifo = fifo;
     MemorySegment memory = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, headers.length);
@@ -36,6 +39,11 @@ public final class Peer implements AutoCloseable {
       memory.setAtIndex(ValueLayout.JAVA_INT, type, FifoHeader.of(type, id));
       headers[type] = memory.asSlice((long) type * Integer.BYTES, Integer.BYTES);
     }
+  }
+
+  /** {@return the connection's number at the peer's endpoint} */
+  public int id() {
+    return id;
   }
 
   /**

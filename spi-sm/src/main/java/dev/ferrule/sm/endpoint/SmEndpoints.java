@@ -2,6 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.spi.ConnectionSample;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import java.io.IOException;
@@ -14,12 +15,23 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /** The endpoints in a directory, for tools that list and remove them. */
 public final class SmEndpoints implements EndpointRegistry {
 
   private static final int LONGEST_SIZE = 20;
+
+  /** How long a process may take to write its counters. */
+  private static final long ANSWER_NANOS = 500_000_000;
+
+  private static final long PAUSE_NANOS = 1_000_000;
 
   /** Creates a registry, which accesses nothing yet. */
   public SmEndpoints() {}
@@ -31,6 +43,27 @@ public final class SmEndpoints implements EndpointRegistry {
     EndpointScan.unreadable(SmAddress.parse(address))
         .forEach((directory, user) -> result.add(unreadable(directory, user)));
     return result;
+  }
+
+  @Override
+  public Map<URI, List<ConnectionSample>> sample(URI address) throws IOException {
+    Map<SmAddress, CountersRequest> pending = new TreeMap<>(Comparator.comparing(SmAddress::uri));
+    for (SmAddress endpoint : find(address)) {
+      CountersRequest.send(endpoint).ifPresent(request -> pending.put(endpoint, request));
+    }
+    Map<URI, List<ConnectionSample>> samples = new HashMap<>();
+    long start = System.nanoTime();
+    while (!pending.isEmpty() && System.nanoTime() - start < ANSWER_NANOS) {
+      LockSupport.parkNanos(PAUSE_NANOS);
+      pending
+          .entrySet()
+          .removeIf(entry -> {
+            Optional<List<ConnectionSample>> answer = entry.getValue().answer();
+            answer.ifPresent(found -> samples.put(entry.getKey().uri(), found));
+            return answer.isPresent();
+          });
+    }
+    return samples;
   }
 
   @Override

@@ -157,6 +157,15 @@ class RecordWriter {
     return needed <= roomEnd();
   }
 
+  /**
+   * {@return the part of the ring that has records which the receiver has not consumed, from 0 to
+   * 1} Any thread may call this, beside the sending one, so the value may be a moment old.
+   */
+  public final double fill() {
+    long used = tail - (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
+    return Math.clamp((double) used / layout.capacity(), 0, 1);
+  }
+
   /** Returns the position behind the room that the receiver has given back. */
   private long roomEnd() {
     return consumed + layout.capacity();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.sm.os.Access;
+import dev.ferrule.spi.ConnectionSample;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -59,6 +60,11 @@ class EndpointTest {
     @Override
     public boolean hasFragments() {
       return false;
+    }
+
+    @Override
+    public ConnectionSample sample(int number, long nanos) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

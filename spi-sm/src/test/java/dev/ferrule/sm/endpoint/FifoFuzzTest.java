@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.Fifo;
+import dev.ferrule.spi.ConnectionSample;
 import dev.ferrule.support.Fuzzer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -106,6 +107,11 @@ class FifoFuzzTest {
     @Override
     public boolean hasFragments() {
       return false;
+    }
+
+    @Override
+    public ConnectionSample sample(int number, long nanos) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

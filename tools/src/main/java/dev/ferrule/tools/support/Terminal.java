@@ -21,6 +21,7 @@ public final class Terminal {
 
   private static final long TIOCGWINSZ = 0x5413;
   private static final int DEFAULT_WIDTH = 80;
+  private static final int DEFAULT_HEIGHT = 24;
 
   private static final int MIN_TEXT_WIDTH = 55; // picocli's minimum
   private static final int MAX_TEXT_WIDTH = 100;
@@ -42,10 +43,13 @@ public final class Terminal {
    * not a terminal, or the user has disabled colours}
    */
   public static boolean hasColours() {
+    return canMoveCursor() && System.getenv().getOrDefault("NO_COLOR", "").isEmpty();
+  }
+
+  /** {@return whether the standard output stream is a terminal on which text can be replaced} */
+  public static boolean canMoveCursor() {
     // Picocli checks System.console(), which exists without a terminal from JDK 22 on.
-    return width(STANDARD_OUTPUT).isPresent()
-        && System.getenv().getOrDefault("NO_COLOR", "").isEmpty()
-        && !"dumb".equals(System.getenv("TERM"));
+    return width(STANDARD_OUTPUT).isPresent() && !"dumb".equals(System.getenv("TERM"));
   }
 
   /**
@@ -71,6 +75,20 @@ public final class Terminal {
    * @param descriptor the file descriptor
    */
   public static OptionalInt width(int descriptor) {
+    return size(descriptor, 1, DEFAULT_WIDTH);
+  }
+
+  /**
+   * {@return the height of the terminal of a file descriptor, in lines; empty if the descriptor is
+   * not a terminal}
+   *
+   * @param descriptor the file descriptor
+   */
+  public static OptionalInt height(int descriptor) {
+    return size(descriptor, 0, DEFAULT_HEIGHT);
+  }
+
+  private static OptionalInt size(int descriptor, int index, int unknown) {
     if (isPipe(descriptor)) {
       return OptionalInt.empty(); // without linking a C function, which would take longer
     }
@@ -80,8 +98,8 @@ public final class Terminal {
       if (Posix.ioctl(descriptor, TIOCGWINSZ, size) != 0) {
         return OptionalInt.empty();
       }
-      int columns = Short.toUnsignedInt(size.getAtIndex(ValueLayout.JAVA_SHORT, 1));
-      return OptionalInt.of(columns == 0 ? DEFAULT_WIDTH : columns);
+      int value = Short.toUnsignedInt(size.getAtIndex(ValueLayout.JAVA_SHORT, index));
+      return OptionalInt.of(value == 0 ? unknown : value);
     }
   }
 }
