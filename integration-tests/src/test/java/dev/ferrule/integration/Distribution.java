@@ -14,11 +14,14 @@ import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.NullMarked;
 import picocli.CommandLine;
@@ -29,31 +32,36 @@ public final class Distribution {
   /** The version of the distribution. */
   public static final String VERSION = "0.1.0-SNAPSHOT";
 
-  private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
+  /** The folder of the sources. */
+  public static final Path CHECKOUT = Page.ROOT;
 
   private Distribution() {}
 
-  /** Writes a distribution in a format to a folder, and returns what {@code ./dist} printed. */
-  public static String write(String format, Path folder) throws Exception {
+  /** Writes the distribution in some formats to a folder. */
+  public static void write(Path folder, String... formats) throws Exception {
     Path jars = folder.resolve("jars");
     if (!Files.exists(jars)) {
       writeJars(Files.createDirectories(jars));
     }
     Path log = folder.resolve("dist.log");
+    List<String> command = new ArrayList<>(List.of(CHECKOUT.resolve("dist").toString()));
+    command.addAll(List.of(formats));
+    command.addAll(List.of("--to", folder.toString(), "--jars", jars.toString()));
     Process dist =
-        new ProcessBuilder(
-                CHECKOUT.resolve("dist").toString(),
-                format,
-                "--to",
-                folder.toString(),
-                "--jars",
-                jars.toString())
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     assertThat(dist.waitFor(10, TimeUnit.MINUTES)).isTrue();
     assertThat(dist.exitValue()).as(Files.readString(log)).isZero();
-    return Files.readString(log);
+  }
+
+  /** Returns the file in a folder with a name that begins and ends like this. */
+  public static Path file(Path folder, String begin, String end) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(begin))
+          .filter(file -> file.toString().endsWith(end))
+          .findFirst()
+          .orElseThrow();
+    }
   }
 
   private static void writeJars(Path jars) throws Exception {
