@@ -109,10 +109,10 @@ final class AddressMistakes {
                 + "is not valid: connectTimeout is a time from 1ms to 24h, such as 250ms, 5s "
                 + "or 2m"),
         new Mistake(
-            "neither true nor false",
+            "neither on nor off",
             of("singleReceiver=maybe"),
             "InvalidOptionException: sm:///DIR?singleReceiver=maybe: option "
-                + "singleReceiver=maybe is not valid: singleReceiver is true or false"),
+                + "singleReceiver=maybe is not valid: singleReceiver is one of on, off"),
         new Mistake(
             "an option given twice",
             of("lanes=1&lanes=2"),
