@@ -259,7 +259,7 @@ public final class ModelCommand implements Subcommand {
 
   /**
    * Returns the parameters that the measurements do not determine: predictions that depend on them
-   * are guesses. Those of the latency are omitted without acknowledgements, as they do not limit a
+   * are guesses. Those of the latency are omitted without acknowledgments, as they do not limit a
    * rate then.
    */
   private static String uncertain(ParameterFile.Entry entry) {
