@@ -34,6 +34,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -164,6 +165,8 @@ final class MeasureOptions {
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
+
+  private final Instant start = Instant.now();
 
   /** A measurement, run by the calling thread and by any other sender threads. */
   interface Measurement {
@@ -515,15 +518,15 @@ final class MeasureOptions {
     out.print(ResultTable.format(results));
   }
 
+  /** Writes the results: to standard output last, which remains empty if a file fails. */
   private void write(List<Result> results, Subject subject, Pinning pinning) {
-    if (STANDARD_OUTPUT.equals(json)) {
-      spec.commandLine().getOut().print(ResultJson.format(results));
-    } else {
+    boolean onlyJson = STANDARD_OUTPUT.equals(json);
+    if (!onlyJson) {
       printTable(results, subject, pinning);
     }
     try {
-      if (json != null && !STANDARD_OUTPUT.equals(json)) {
-        Files.writeString(json, ResultJson.format(results));
+      if (json != null && !onlyJson) {
+        Files.writeString(json, toJson(results));
       }
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot write " + json + ": " + e, e);
@@ -531,5 +534,15 @@ final class MeasureOptions {
     if (plot != null) {
       ResultPlot.write(results, plot);
     }
+    if (onlyJson) {
+      spec.commandLine().getOut().print(toJson(results));
+    }
+  }
+
+  private String toJson(List<Result> results) {
+    JsonDocument document = new JsonDocument("ferrule." + spec.name() + "/1", start);
+    ResultJson.properties(results).asMap().forEach(document.properties()::add);
+    results.forEach(result -> document.results().add(ResultJson.object(result)));
+    return document.format();
   }
 }

@@ -4,7 +4,6 @@ package dev.ferrule.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
@@ -72,16 +71,16 @@ class MeasureCommandsTest {
             "-");
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results)
         .extracting(result -> result.get("size_bytes").getAsInt())
         .containsExactly(0, 1, 8, 64, 4096);
+    assertThat(run.document().get("schema").getAsString()).isEqualTo("ferrule.latency/1");
+    assertThat(run.document().get("provider").getAsString()).isEqualTo("sm");
+    assertThat(run.document().get("method").getAsString()).isEqualTo("round-trip");
+    assertThat(run.document().get("wait").getAsString()).isEqualTo(wait);
     for (JsonObject result : results) {
-      assertThat(result.keySet())
-          .containsExactly("provider", "command", "wait", "size_bytes", "messages", "latency_ns");
-      assertThat(result.get("provider").getAsString()).isEqualTo("sm");
-      assertThat(result.get("command").getAsString()).isEqualTo("latency");
-      assertThat(result.get("wait").getAsString()).isEqualTo(wait);
+      assertThat(result.keySet()).containsExactly("size_bytes", "messages", "latency_ns");
       assertThat(result.get("messages").getAsLong()).isEqualTo(300);
       assertIsADistribution(result.getAsJsonObject("latency_ns"));
     }
@@ -92,7 +91,7 @@ class MeasureCommandsTest {
     Run run = Run.of("latency", "-a", "-n", "20", "--warmup", "5", "--rounds", "1", "--json", "-");
 
     assertThat(run.err()).isEmpty();
-    assertThat(objects(run.out()))
+    assertThat(run.results())
         .extracting(result -> result.get("size_bytes").getAsInt())
         .containsExactlyElementsOf(
             Stream.iterate(8, size -> size <= 1 << 20, size -> 2 * size).toList());
@@ -105,7 +104,7 @@ class MeasureCommandsTest {
 
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    assertThat(objects(run.out()).getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+    assertThat(run.results().getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
   }
 
   @Test
@@ -139,7 +138,7 @@ class MeasureCommandsTest {
             "--json",
             "-");
     assertThat(run.exitCode()).isZero();
-    JsonObject result = objects(run.out()).get(0);
+    JsonObject result = run.results().get(0);
     assertThat(result.get("floor_ns").getAsDouble()).isPositive();
     assertThat(result.get("floor_ratio").getAsDouble()).isPositive();
     assertThat(result.get("ring_ns").getAsDouble()).isPositive();
@@ -165,7 +164,7 @@ class MeasureCommandsTest {
             "-");
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     for (JsonObject result : results.subList(0, 2)) {
       assertThat(result.get("floor_ns").getAsDouble()).isPositive();
       assertThat(result.get("ring_messages_per_s").getAsDouble()).isPositive();
@@ -203,13 +202,12 @@ class MeasureCommandsTest {
         Run.of(
             "latency", endpoint, "--calls", "--messages", "500", "--warmup", "100", "--json", "-");
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results)
         .extracting(result -> result.get("call").getAsString())
         .containsExactly("send", "receive", "free", "clock");
     assertThat(results).allMatch(result -> result.get("size_bytes").getAsInt() == 2048);
-    assertThat(results)
-        .allMatch(result -> result.get("command").getAsString().equals("latency-calls"));
+    assertThat(run.document().get("method").getAsString()).isEqualTo("calls");
     results.forEach(result -> assertIsADistribution(result.getAsJsonObject("latency_ns")));
     assertThat(Run.of("latency", endpoint, "--calls", "--messages", "500", "--warmup", "100").out())
         .contains("receive");
@@ -247,10 +245,9 @@ class MeasureCommandsTest {
     Run run = Run.of(arguments);
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results).hasSize(4);
     for (JsonObject result : results) {
-      assertThat(result.get("command").getAsString()).isEqualTo("bandwidth");
       assertThat(result.get("messages").getAsLong()).isEqualTo(1001);
       assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
       assertThat(result.has("latency_ns")).isFalse();
@@ -295,11 +292,11 @@ class MeasureCommandsTest {
                 .toArray(String[]::new));
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results).hasSize(3);
+    assertThat(run.document().get("connections").getAsInt()).isEqualTo(connections);
+    assertThat(run.document().get("threads").getAsInt()).isEqualTo(threads);
     for (JsonObject result : results) {
-      assertThat(result.get("connections").getAsInt()).isEqualTo(connections);
-      assertThat(result.has("threads") ? result.get("threads").getAsInt() : 1).isEqualTo(threads);
       assertThat(result.get("messages").getAsLong()).isEqualTo(301L * connections);
       assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
     }
@@ -451,7 +448,8 @@ class MeasureCommandsTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("p99");
-    assertThat(objects(Files.readString(json))).hasSize(2);
+    JsonObject document = new Gson().fromJson(Files.readString(json), JsonObject.class);
+    assertThat(document.getAsJsonArray("results")).hasSize(2);
     assertThat(ImageIO.read(plot.toFile()).getWidth()).isGreaterThan(500);
     Run bandwidth =
         Run.of(
@@ -658,11 +656,6 @@ class MeasureCommandsTest {
         return List.of(); // it has ended
       }
     }
-  }
-
-  private static List<JsonObject> objects(String json) {
-    JsonArray array = new Gson().fromJson(json, JsonArray.class);
-    return array.asList().stream().map(element -> element.getAsJsonObject()).toList();
   }
 
   private static void assertIsADistribution(JsonObject latency) {
