@@ -263,12 +263,12 @@ public final class ModelCommand implements Subcommand {
    * are guesses. Those of the latency are omitted without acknowledgements, as they do not limit a
    * rate then.
    */
-  private static String uncertain(ParameterFile.Entry entry) {
+  private static List<String> uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
         .filter(estimate -> OPEN.contains(estimate.source()))
         .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))
         .map(estimate -> estimate.parameter().symbol())
-        .collect(Collectors.joining(", "));
+        .toList();
   }
 
   private void print(PrintWriter out, ParameterFile.Entry entry, Memory memory) {
@@ -279,7 +279,7 @@ public final class ModelCommand implements Subcommand {
     if (!entry.note().isEmpty()) {
       out.println(entry.note());
     }
-    String uncertain = uncertain(entry);
+    String uncertain = String.join(", ", uncertain(entry));
     if (!uncertain.isEmpty()) {
       out.println("not determined by the measurements (predictions assume a value): " + uncertain);
     }
@@ -380,7 +380,9 @@ public final class ModelCommand implements Subcommand {
     object.addProperty("unacked", unacked);
     object.addProperty("batch", batch);
     object.addProperty("threads", threads);
-    object.addProperty("uncertain", uncertain(entry));
+    JsonArray symbols = new JsonArray();
+    uncertain(entry).forEach(symbols::add);
+    object.add("uncertain", symbols);
     JsonArray sums = new JsonArray();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {

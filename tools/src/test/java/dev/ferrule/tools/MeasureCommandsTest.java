@@ -4,6 +4,7 @@ package dev.ferrule.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
@@ -105,6 +106,103 @@ class MeasureCommandsTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
     assertThat(run.results().getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency, messages, 1", "bandwidth, messages, 5", "rma, accesses, 1"})
+  void intervalsFollowEachOtherAndContainAllMessages(String command, String counted, int rounds) {
+    Run run =
+        Run.of(
+            command,
+            endpoint,
+            "-s",
+            "64",
+            "-D",
+            "600ms",
+            "-i",
+            "0.1",
+            "--wait",
+            "adaptive",
+            "--json",
+            "-");
+
+    assertThat(run.err()).isEmpty();
+    for (JsonObject result : run.results()) {
+      double end = 0;
+      long sum = 0;
+      for (JsonElement element : result.getAsJsonArray("intervals")) {
+        JsonObject interval = element.getAsJsonObject();
+        assertThat(interval.get("start_s").getAsDouble()).isEqualTo(end);
+        end = interval.get("end_s").getAsDouble();
+        sum += interval.get(counted).getAsLong();
+        assertThat(interval.get(counted + "_per_s").getAsDouble()).isPositive();
+      }
+      // The messages of a bandwidth are those of each round.
+      assertThat(sum).isPositive().isEqualTo(rounds * result.get(counted).getAsLong());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency, 64", "bandwidth, 64", "rma, write"})
+  void intervalsAreLinesWithASumAboveTheTable(String command, String second) {
+    Run run =
+        Run.of(
+            command,
+            endpoint,
+            "-s",
+            "64,128",
+            "-n",
+            "50",
+            "--rounds",
+            "2",
+            "--warmup",
+            "10",
+            "-i",
+            "1h");
+
+    assertThat(run.err()).isEmpty();
+    List<String> lines = run.out().lines().toList();
+    int results = command.equals("rma") ? 4 : 2; // each with one interval and a sum
+    assertThat(lines).hasSize(1 + 2 * results + 1 + 1 + results);
+    assertThat(lines.getFirst()).contains("interval s", "bytes", "rate/s");
+    assertThat(lines.get(1)).containsPattern(" 0\\.00-\\d+\\.\\d\\d ").contains(second);
+    assertThat(lines.get(2)).endsWith("  sum");
+    assertThat(lines.get(1 + 2 * results)).startsWith("sm, wait ");
+  }
+
+  @Test
+  void withoutAnIntervalThereIsNoLine() {
+    Run run = Run.of("latency", endpoint, "-s", "8", "-n", "50", "--warmup", "10");
+
+    assertThat(run.out()).hasLineCount(3).doesNotContain("interval", "sum");
+  }
+
+  /** The first size has results when the second one fails. */
+  @Test
+  void afterAnErrorStandardOutputHasNoJson() throws IOException {
+    Run second = Run.of("rma", endpoint, "-s", "64,0", "-n", "5", "--warmup", "0", "--json", "-");
+    assertThat(second.exitCode()).isEqualTo(2);
+    assertThat(second.err()).contains("--size 0").hasLineCount(1);
+    assertThat(second.out()).isEmpty();
+
+    Path plot = Files.createDirectory(folder.resolve("plot.png"));
+    Run noPlot =
+        Run.of(
+            "latency",
+            endpoint,
+            "-s",
+            "64",
+            "-n",
+            "5",
+            "--warmup",
+            "0",
+            "--json",
+            "-",
+            "--plot",
+            plot.toString());
+    assertThat(noPlot.exitCode()).isEqualTo(1);
+    assertThat(noPlot.err()).contains(plot.toString()).hasLineCount(1);
+    assertThat(noPlot.out()).isEmpty();
   }
 
   @Test
@@ -538,7 +636,7 @@ class MeasureCommandsTest {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server = FerruleProcess.startProgram(HalfwayServer.class, folder, address);
         FerruleProcess client =
-            FerruleProcess.start(folder, "latency", server.output().readLine())) {
+            FerruleProcess.start(folder, "latency", server.output().readLine(), "--json", "-")) {
       assertThat(server.output().readLine()).isEqualTo("in the middle");
       if (dies) {
         server.kill();
@@ -547,6 +645,7 @@ class MeasureCommandsTest {
       }
       client.mustEndWith(4);
       assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+      assertThat(client.output().readLine()).isNull();
     }
   }
 
@@ -591,6 +690,26 @@ class MeasureCommandsTest {
           .containsPattern("\n +64 +[1-9]")
           .containsPattern("ferrule: interrupted after round \\d+ of 1000000, 64 bytes; ")
           .doesNotContain("Exception");
+    }
+  }
+
+  @Test
+  void ctrlCWritesNoJsonOfTheResultsSoFar() throws Exception {
+    try (FerruleProcess client =
+        FerruleProcess.startOnTerminal(
+            folder,
+            "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive"
+                + " --json -")) {
+      StringBuilder seen = new StringBuilder();
+      while (seen.indexOf("latency: round ") < 0) {
+        int next = client.output().read();
+        assertThat(next).as("the end, after %s", seen).isNotNegative();
+        seen.append((char) next);
+      }
+      client.interruptDescendants();
+      String rest = client.output().lines().collect(Collectors.joining("\n"));
+      client.mustEndWith(130);
+      assertThat(rest).doesNotContain("{", "min ns");
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -10,6 +11,8 @@ import java.util.OptionalDouble;
 
 /** Formats results as JSON, as docs/json.md specifies. What was not measured is omitted. */
 public final class ResultJson {
+
+  private static final int SECONDS_DIGITS = 3;
 
   private ResultJson() {}
 
@@ -68,7 +71,32 @@ public final class ResultJson {
       add(object, "ring_messages_per_s", result.floor().ringMessagesPerSecond());
       add(object, "ring_ratio", result.ringRatio());
     }
+    if (!result.intervals().isEmpty()) {
+      JsonArray intervals = new JsonArray();
+      result.intervals().forEach(interval -> intervals.add(object(interval)));
+      object.add("intervals", intervals);
+    }
     return object;
+  }
+
+  private static JsonObject object(Interval interval) {
+    String counted = interval.call() == null ? "messages" : "accesses";
+    JsonObject object = new JsonObject();
+    object.addProperty("start_s", seconds(interval.startSeconds()));
+    object.addProperty("end_s", seconds(interval.endSeconds()));
+    object.addProperty(counted, interval.messages());
+    add(object, counted + "_per_s", interval.messagesPerSecond());
+    if (interval.latency() == null || interval.call() != null) {
+      add(object, "bytes_per_s", interval.bytesPerSecond());
+    }
+    if (interval.latency() != null) {
+      object.add("latency_ns", times(interval.latency()));
+    }
+    return object;
+  }
+
+  private static BigDecimal seconds(double seconds) {
+    return BigDecimal.valueOf(seconds).setScale(SECONDS_DIGITS, RoundingMode.HALF_UP);
   }
 
   private static void addAccesses(JsonObject object, Result result, Result.RmaFigures figures) {
