@@ -4,7 +4,6 @@ package dev.ferrule.integration.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
@@ -161,10 +160,11 @@ class FerruleCommandTest {
   /** Checks the results of 1024 messages of 2 KiB. */
   private static void assertCalls(String json) {
     List<String> calls = new ArrayList<>();
-    for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
+    JsonObject document = new Gson().fromJson(json, JsonObject.class);
+    assertThat(document.get("provider").getAsString()).isEqualTo("magicring");
+    assertThat(document.get("method").getAsString()).isEqualTo("calls-one-way");
+    for (JsonElement element : document.getAsJsonArray("results")) {
       JsonObject result = element.getAsJsonObject();
-      assertThat(result.get("provider").getAsString()).isEqualTo("magicring");
-      assertThat(result.get("command").getAsString()).isEqualTo("latency-calls-one-way");
       assertThat(result.get("size_bytes").getAsInt()).isEqualTo(2048);
       assertThat(result.get("messages").getAsInt()).isEqualTo(1024);
       assertThat(result.getAsJsonObject("latency_ns").get("p50").getAsDouble()).isPositive();
