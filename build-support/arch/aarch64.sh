@@ -15,8 +15,8 @@ DEBIANS_JDK=/usr/lib/jvm/java-25-openjdk-arm64
 # In the order of loading, with the software device.
 MODULES=(virtio_pci virtio_console virtio_rng 9p 9pnet_virtio overlay crc32_generic ib_uverbs rdma_ucm rdma_rxe veth)
 # They name what does not exist in the machine, or another processor's programs.
-LEFT_OUT+='|^(JAVA_HOME|JAVA25_HOME|JDK_HOME|SDKMAN_DIR|MAVEN_HOME|MAVEN_OPTS|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|JEXTRACT|'
-LEFT_OUT+='FERRULE_RXE_[A-Z]*)='
+LEFT_OUT+='|^(JAVA_HOME|JAVA25_HOME|JDK_HOME|SDKMAN_DIR|MAVEN_HOME|MAVEN_OPTS|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|'
+LEFT_OUT+='JEXTRACT|FERRULE_RXE_[A-Z]*)='
 
 # Prints the missing packages of this machine.
 missing_packages() {
@@ -86,6 +86,7 @@ EOT
 }
 
 debian_mirror() {
+  # shellcheck disable=SC2016 # for apt-get
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null \
     | head -n 1
 }

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs commands and tests on an emulated aarch64 processor; see ./with-arch:
 #   verify.sh [4|16]…
-# with pages of 4 and of 16 KiB, or only those given. Commands: doctor, and latency and rma of each provider. Tests: those
-# of posix and verbs, the contract of sm, its ring and its memory for RMA, and those of the verbs on a device; without those
-# with the tags long, whole and interleaving. Each machine boots once for the commands, and once for the tests, which are
-# repeated as in ./test if they fail. FERRULE_TESTS selects tests by a regular expression, as ./test --tests does. Reports
-# are in target/arch.
+# with pages of 4 and of 16 KiB, or only those given. Commands: doctor, and latency and rma of each provider. Tests:
+# those of posix and verbs, the contract of sm, its ring and its memory for RMA, and those of the verbs on a device;
+# without those with the tags long, whole and interleaving. Each machine boots once for the commands, and once for the
+# tests, which are repeated as in ./test if they fail. FERRULE_TESTS selects tests by a regular expression, as
+# ./test --tests does. Reports are in target/arch.
+# shellcheck disable=SC2016,SC2034,SC2154 # text for a shell there; variables of console-tests.sh
 set -euo pipefail
+# shellcheck source=build-support/console-tests.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../console-tests.sh"
 if [ $# -gt 0 ]; then sizes=("$@"); else sizes=(4 16); fi
 
