@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe and uml.sh: finds and installs the Debian packages that they need.
+# Sourced by ./with-rxe and uml.sh: finds the Debian packages that they need.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts, and of uml.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../apt.sh"
 
 # Prints the missing packages. They are detected by their files, since names differ between releases.
 missing_packages() {
@@ -24,27 +23,4 @@ missing_for_rdma() {
   compgen -G '/usr/lib/*/libibverbs.so.1' >/dev/null || echo libibverbs1
   compgen -G '/usr/lib/*/librdmacm.so.1' >/dev/null || echo librdmacm1
   compgen -G '/usr/lib/*/libibverbs/librxe-*.so' >/dev/null || echo ibverbs-providers
-}
-
-# Installs the packages printed by function $1 if permitted, or prints what to install and returns 1.
-ensure_packages() {
-  local missing
-  mapfile -t missing < <("$1")
-  [ ${#missing[@]} -gt 0 ] || return 0
-  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    say "missing packages: ${missing[*]}"
-    say "install them, for example with: sudo apt-get install --no-install-recommends ${missing[*]}"
-    return 1
-  fi
-  say "installing ${missing[*]}"
-  # Another run may do the same.
-  (
-    flock 9
-    [ "$("$1")" ] || exit 0
-    quiet_apt 300 update || true
-    quiet_apt 900 install -y --no-install-recommends "${missing[@]}"
-  ) >"$run/packages.log" 2>&1 9>"$cache/packages.lock" && [ -z "$("$1")" ] && return
-  tail -n 5 "$run/packages.log" >&2
-  say "cannot install ${missing[*]}"
-  return 1
 }

@@ -19,8 +19,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 parts=$root/build-support/rxe
 PATH=$PATH:/usr/sbin:/sbin
 with_tools=''
-# shellcheck source=build-support/rxe/run-folder.sh
-. "$parts/run-folder.sh"
+# shellcheck source=build-support/vm/run-folder.sh
+. "$root/build-support/vm/run-folder.sh"
+# shellcheck source=build-support/vm/packages.sh
+. "$root/build-support/vm/packages.sh"
 # shellcheck source=build-support/rxe/packages.sh
 . "$parts/packages.sh"
 

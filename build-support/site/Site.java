@@ -32,7 +32,8 @@ class Site {
             "docs/guide.md",
             "docs/guide-sm.md",
             "examples/README.md"));
-    NAVIGATION.put("Reference", List.of("docs/options.md", "docs/observing.md", JAVADOC));
+    NAVIGATION.put(
+        "Reference", List.of("docs/options.md", "docs/observing.md", "docs/json.md", JAVADOC));
     NAVIGATION.put("Transports", List.of("docs/rdma.md", "docs/verbs.md"));
     NAVIGATION.put(
         "Protocols",

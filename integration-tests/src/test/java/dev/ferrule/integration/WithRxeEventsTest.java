@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WithRxeEventsTest {
 
   private static final Path PARTS =
-      Path.of("").toAbsolutePath().getParent().resolve("build-support/rxe");
+      Path.of("").toAbsolutePath().getParent().resolve("build-support");
 
   /**
    * Runs machines as {@code with-rxe} does: two if $2 is "yes", otherwise one. If an event is lost,
@@ -32,11 +32,12 @@ class WithRxeEventsTest {
   private static final String WITH_RXE =
       """
       set -euo pipefail
-      parts=$1 two=$2 run=$3
+      parts=$1/rxe vm_parts=$1/vm two=$2 run=$3
       say() { echo "with-rxe: $*" >&2; }
       explain() { say "$*"; }
+      . "$parts/machine.sh"
       . "$parts/wire.sh"
-      . "$parts/vm.sh"
+      . "$vm_parts/vm.sh"
       BOOT_LIMIT=200 time_limit=240 GRACE=100
       accelerator=kvm kernel=none initramfs=none memory=64 cpus=1 no_repeat='' verbose=yes
       command=(true) environment=(A=b) keep=() caller_path=$PATH
@@ -229,7 +230,7 @@ class WithRxeEventsTest {
             "-c",
             "{ printf '1 %05000d\\n' 0; echo 1 started; } | perl \"$1\" | wc -cl >&2",
             "with-rxe",
-            PARTS.resolve("lines.pl").toString());
+            PARTS.resolve("vm/lines.pl").toString());
     assertThat(ended.err().trim().split(" +")).containsExactly("2", String.valueOf(4096 + 10));
   }
 }

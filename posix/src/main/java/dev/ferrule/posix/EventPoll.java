@@ -16,11 +16,8 @@ public class EventPoll implements AutoCloseable {
   private static final int MAX_EVENTS = 64;
   private static final long WAKE_KEY = -1;
 
-  // struct epoll_event is packed on x86-64 only, so the generated layout does not fit other
-  // machines
-  private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
-  private static final long EVENT_SIZE = PACKED ? 12 : 16;
-  private static final long DATA_OFFSET = PACKED ? 4 : 8;
+  private static final long EVENT_SIZE = Abi.CURRENT.eventSize();
+  private static final long DATA_OFFSET = Abi.CURRENT.eventData();
 
   private final Arena arena = Arena.ofAuto();
   private final MemorySegment events = arena.allocate(MAX_EVENTS * EVENT_SIZE, 8);

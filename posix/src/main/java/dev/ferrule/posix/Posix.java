@@ -33,10 +33,9 @@ import java.util.function.LongBinaryOperator;
  */
 public final class Posix {
 
-  // The bindings were generated on x86-64, where these have other values than on aarch64.
-  private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
-  private static final long SYS_MEMBARRIER = AARCH64 ? 283 : LibC.SYS_membarrier();
-  private static final long SYS_FUTEX = AARCH64 ? 98 : LibC.SYS_futex();
+  private static final Abi ABI = Abi.CURRENT;
+  private static final long SYS_MEMBARRIER = ABI.membarrier();
+  private static final long SYS_FUTEX = ABI.futex();
 
   // linux/futex.h; not among the bindings
   private static final int FUTEX_WAIT = 0;
@@ -133,22 +132,21 @@ public final class Posix {
   public static final int MFD_NOEXEC_SEAL = 0x8;
 
   /** Do not follow a symbolic link. */
-  public static final int O_NOFOLLOW = AARCH64 ? 0100000 : LibC.O_NOFOLLOW();
+  public static final int O_NOFOLLOW = ABI.noFollow();
 
   /** Open directories only. */
-  public static final int O_DIRECTORY = AARCH64 ? 040000 : 0200000;
+  public static final int O_DIRECTORY = ABI.directory();
 
   /** Identify a file without opening it for reading or writing. Not among the bindings. */
   public static final int O_PATH = 010000000;
 
   // glibc before 2.33 has no function fstat, so the system call is made by its number. In the
-  // kernel's struct stat, the size and the blocks are at the same place on both machines, the other
-  // fields are not.
-  private static final long SYS_FSTAT = AARCH64 ? 80 : 5;
+  // kernel's struct stat, the size and the blocks are at the same place on all machines.
+  private static final long SYS_FSTAT = ABI.fstat();
   private static final long STAT_ROOM = 256;
-  private static final long STAT_MODE = AARCH64 ? 16 : 24;
-  private static final long STAT_UID = AARCH64 ? 24 : 28;
-  private static final long STAT_LINKS = AARCH64 ? 20 : 16;
+  private static final long STAT_MODE = ABI.statMode();
+  private static final long STAT_UID = ABI.statUser();
+  private static final long STAT_LINKS = ABI.statLinks();
   private static final long STAT_SIZE = 48;
   private static final long STAT_BLOCKS = 64;
   private static final long BLOCK = 512;

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: the virtual machine's kernel and initramfs, and the choice of the accelerator. All files are in
-# the folder $cache and are put there by a rename, so that a file that exists is complete.
+# Sourced by ./with-rxe and ./with-arch: the virtual machine's kernel and initramfs. All files are in the folder $cache
+# and are put there by a rename, so that a file that exists is complete. The script sets KERNEL_PACKAGES, the names of
+# the package of the distribution's default kernel, and MODULES, in the order of loading.
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
-
-# In the order of loading. rdma_rxe requests crc32 by a name that modprobe does not recognize as a dependency, and
-# reports only "failed to add" without it.
-MODULES=(virtio_pci virtio_console virtio_rng virtio_net 9p 9pnet_virtio overlay crc32_generic ib_uverbs rdma_ucm
-  rdma_rxe veth sch_netem)
+# shellcheck disable=SC2154,SC2034 # variables of the script and its other parts
 
 # Sets kernel, version and initramfs.
 need_kernel() {
@@ -29,10 +25,10 @@ newest_kernel() {
   find "$cache" -maxdepth 1 -type d -name 'kernel-*' | sed 's/.*kernel-//' | sort -V | tail -n 1
 }
 
-# Prints the package of the distribution's default kernel: Debian's and Ubuntu's name for it.
+# Prints the package that the first known one of KERNEL_PACKAGES stands for.
 kernel_package() {
   local name
-  for name in linux-image-amd64 linux-image-generic; do
+  for name in "${KERNEL_PACKAGES[@]}"; do
     apt-cache depends "$name" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | grep . && return
   done
 }
@@ -42,7 +38,7 @@ fetch_kernel() {
   local package version extra packages
   command -v apt-get >/dev/null || { say "fetching a kernel needs apt-get"; exit 1; }
   package=$(kernel_package | head -n 1)
-  if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then
+  if [ -z "$package" ] && can_update; then
     say "reading the lists of packages"
     quiet_apt 300 update >"$run/fetch.log" 2>&1 || true
     package=$(kernel_package | head -n 1)
@@ -58,10 +54,15 @@ fetch_kernel() {
   mkdir "$run/packages" "$run/tree"
   if ! download "${packages[@]}"; then
     # The package lists may be older than the mirror.
-    [ "$(id -u)" -ne 0 ] || quiet_apt 300 update >>"$run/fetch.log" 2>&1 || true
+    ! can_update || quiet_apt 300 update >>"$run/fetch.log" 2>&1 || true
     download "${packages[@]}" || { cat "$run/fetch.log" >&2; say "cannot fetch ${packages[*]}"; exit 1; }
   fi
   unpack_kernel "$version"
+}
+
+# Returns whether the lists of packages can be written: those of this machine as root, and those of with-arch.
+can_update() {
+  [ "${private_lists:-}" ] || [ "$(id -u)" -eq 0 ]
 }
 
 download() {
@@ -93,7 +94,7 @@ unpack_kernel() {
 
 # Prints a key of the initramfs's contents.
 initramfs_key() {
-  { cat "$parts/init"; echo "$version ${MODULES[*]}"; } | sha256sum | cut -c 1-16
+  { cat "$vm_parts/init"; echo "$version ${MODULES[*]}"; } | sha256sum | cut -c 1-16
 }
 
 build_initramfs() {
@@ -101,7 +102,7 @@ build_initramfs() {
   say "creating the file system with which the virtual machine boots, once"
   mkdir -p "$tree/bin" "$tree/modules"
   cp "$base/busybox" "$tree/bin/busybox"
-  install -m 755 "$parts/init" "$tree/init"
+  install -m 755 "$vm_parts/init" "$tree/init"
   for module in "${MODULES[@]}"; do
     modprobe -d "$base" -S "$version" --show-depends "$module"
   done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' | while read -r file; do
@@ -120,37 +121,4 @@ build_initramfs() {
   mv "$initramfs.$$" "$initramfs"
   # Removes those unused for a week; another checkout's may be in use.
   find "$cache" -maxdepth 1 -name 'initramfs-*' -mtime +7 -delete
-}
-
-# Sets accelerator. A machine may hang despite /dev/kvm, so only a boot proves that KVM works. The answer is valid until
-# the host reboots.
-choose_accelerator() {
-  local answer
-  accelerator=${FERRULE_RXE_ACCEL:-}
-  case $accelerator in
-    kvm | tcg) return ;;
-    ?*) say "FERRULE_RXE_ACCEL must be kvm or tcg"; exit 2 ;;
-  esac
-  accelerator=tcg
-  [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
-  answer=$cache/accelerator-$(</proc/sys/kernel/random/boot_id)
-  {
-    flock 9
-    if [ ! -f "$answer" ]; then
-      explain "testing KVM, for at most 20 s"
-      rm -f "$cache"/accelerator-*
-      # In a subshell, since this shell would report QEMU's death by a signal.
-      if (boots_with_kvm) 2>/dev/null; then echo kvm; else echo tcg; fi >"$run/accelerator"
-      cp "$run/accelerator" "$answer"
-    fi
-  } 9>"$cache/accelerator.lock"
-  accelerator=$(<"$answer")
-  explain "the accelerator is $accelerator"
-}
-
-boots_with_kvm() {
-  timeout --signal KILL 20 qemu-system-x86_64 -accel kvm -cpu host -m 512 -nodefaults -display none -no-reboot \
-    -kernel "$kernel" -initrd "$initramfs" -append "console=ttyS0 quiet panic=-1 ferrule_probe=1" \
-    -serial "file:$run/probe.log" </dev/null >/dev/null 2>&1 || true
-  grep -qs ferrule-probe-ok "$run/probe.log"
 }

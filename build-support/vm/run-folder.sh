@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe and uml.sh: each run has a folder for its files.
+# Sourced by ./with-rxe, ./with-arch and uml.sh: each run has a folder for its files.
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # variables of with-rxe and uml.sh
+# shellcheck disable=SC2034 # variables of these scripts
 
 # Creates the folder $run, which is removed afterwards. Folders of killed runs, which no process locks, are removed, too.
 make_run_folder() {

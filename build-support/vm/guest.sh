@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The second program of the virtual machine, on the host's files: creates the RDMA device, runs the command from the
+# The second program of the virtual machine, on its root file system: creates the RDMA device, runs the command from the
 # folder "job", executes the host's requests meanwhile, and reports the result to the host.
 # shellcheck shell=bash
 set -uo pipefail
@@ -42,6 +42,21 @@ make_device() {
     ip link add v0 type veth peer name v1 && ip link set v1 up || return
   fi
   ip link set "$netdev" up && ip address add "$address/24" dev "$netdev" && rdma link add rxe0 type rxe netdev "$netdev"
+}
+
+# Mounts the host's folders that the root file system lacks, with layers of memory for writes above them.
+mount_shared() {
+  local number=0 folder layer=/run/rxe/layer
+  [ -s "$job/shared" ] || return 0
+  mkdir -p /run/rxe/host "$layer" && mount -t tmpfs tmpfs "$layer" \
+    && mount -t 9p -o "trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose" shared /run/rxe/host || return
+  while IFS= read -r -d '' folder; do
+    mkdir -p "$folder" "$layer/$number/files" "$layer/$number/work" \
+      && ln -s "/run/rxe/host$folder" "$layer/$number/host" \
+      && mount -t overlay -o "lowerdir=$layer/$number/host,upperdir=$layer/$number/files,workdir=$layer/$number/work" \
+        overlay "$folder" || return
+    number=$((number + 1))
+  done <"$job/shared"
 }
 
 # Mounts the folders whose changes are kept; the host has numbered their shares in this order.
@@ -122,6 +137,7 @@ exec 3<>"$(port control)" 6>"$(port out)" 7>"$(port err)"
 ulimit -l unlimited
 hostname "$name${peer:+-$host}"
 make_device || fail "cannot make the device rxe0"
+mount_shared || fail "cannot mount the folders of the host"
 mount_kept || fail "cannot mount the folders to keep"
 cd "$directory" || fail "no folder $directory in the virtual machine"
 mkfifo /run/rxe/question /run/rxe/answer

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: runs the command in a virtual machine, or in two. All files of a run are in the folder $run,
-# which is also QEMU's working directory, so that names are short.
+# Sourced by ./with-rxe and ./with-arch: runs the command in a virtual machine, or in two. All files of a run are in the
+# folder $run, which is also QEMU's working directory, so that names are short.
 #
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
 # FIFO here. The events of both machines are lines in the one FIFO "events", each with the machine's number: those of
 # the control ports and of relay.pl. Each is written by one write(2) of at most PIPE_BUF bytes, which is atomic. A
 # further process writes "tick" there, so that the events can be read without a time limit: "read -t" can lose a part of
 # a line, and also the end of one that it returns.
+#
+# The script sets emulator, the program; accelerator; console, the kernel's name of the serial port; files, the folder
+# with the machine's root file system; and shared, folders of this machine that it has as well. Its function
+# processor_arguments adds to QEMU's arguments, and write_device to a job.
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
+# shellcheck disable=SC2154,SC2034 # variables of the script and its other parts
 
 # Variables that name resources which are not reachable from inside.
 LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|'
@@ -22,11 +26,12 @@ EVENT='^[12] (started$|failed |closed (out|err)$|drained (out|err)$|crashed |wir
 # Indexed by machine number.
 qemu=() control=() control_relay=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
 clock=    # the process that writes the ticks
-signal=   # the signal received by with-rxe
+signal=   # the signal received by the script
 kill_at=  # the time when the machines are killed, in $SECONDS
 over=     # the run is over
 waiting=  # the boot has been announced, or need not be
 result=   # the exit code
+shared=()
 crashed=()  # processes that died of SIGSEGV or SIGABRT: "java of SIGABRT"
 
 # Runs the command, possibly twice; sets result.
@@ -120,24 +125,19 @@ forget_run() {
 
 # Writes the job of machine $1, which guest.sh reads.
 write_job() {
-  local job=$run/job$1 peer='' address=10.77.0.$1
+  local job=$run/job$1
   mkdir "$job" "$job/bin"
-  cp "$parts/guest.sh" "$job"
-  cp "$parts/crashed.sh" "$job"
-  cp "$parts/rxe-wire" "$job/bin"
-  [ -z "$two" ] || peer=10.77.0.$((3 - $1))
+  cp "$vm_parts/guest.sh" "$job"
+  cp "$vm_parts/crashed.sh" "$job"
   printf '%s\0' "${command[@]}" >"$job/command"
-  {
-    # The last value of a name counts. A test may need programs in /sbin.
-    printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
-    printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
-      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" "FERRULE_RXE_VM=$accelerator"
-    [ -z "$two" ] || printf '%s\0' "FERRULE_RXE_HOST=$1" "FERRULE_RXE_PEER=$peer"
-  } >"$job/environment"
+  # The last value of a name counts.
+  printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT" >"$job/environment"
   : >"$job/keep"
   [ ${#keep[@]} -eq 0 ] || printf '%s\0' "${keep[@]}" >"$job/keep"
-  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" \
-    mask "$(umask)" >"$job/settings"
+  : >"$job/shared"
+  [ ${#shared[@]} -eq 0 ] || printf '%s\0' "${shared[@]}" >"$job/shared"
+  printf '%s=%q\n' host "$1" name "$(uname -n)" directory "$PWD" mark "$mark" mask "$(umask)" >"$job/settings"
+  write_device "$1"
 }
 
 # Starts QEMU and the relays of the streams. All of them are killed with this process, and none receives the signals of
@@ -160,7 +160,7 @@ start_machine() {
   err_relay[machine]=$!
   (
     cd "$run" || exit
-    helper setsid qemu-system-x86_64 "${arguments[@]}" <"in$machine" >/dev/null 2>"qemu$machine.log"
+    helper setsid "$emulator" "${arguments[@]}" <"in$machine" >/dev/null 2>"qemu$machine.log"
   ) &
   qemu[machine]=$!
 }
@@ -172,28 +172,21 @@ helper() {
 }
 
 relay() {
-  helper perl "$parts/relay.pl" "$mark" "$run/events" "$1 closed $2" "$1 drained $2" <"$run/$2$1" 2>/dev/null
+  helper perl "$vm_parts/relay.pl" "$mark" "$run/events" "$1 closed $2" "$1 drained $2" <"$run/$2$1" 2>/dev/null
 }
 
 # Forwards the lines of machine $1's control port to the events. QEMU may write a line in pieces, which would be mixed
 # with other lines there.
 relay_control() {
   # Also open for writing: opening it does not wait for QEMU, which may fail to start.
-  helper perl "$parts/lines.pl" <>"$run/control$1.out" >&"$events" 2>/dev/null
+  helper perl "$vm_parts/lines.pl" <>"$run/control$1.out" >&"$events" 2>/dev/null
 }
 
 # Sets arguments, QEMU's for machine $1.
 machine_arguments() {
   local machine=$1 folder number=0
   arguments=(-nodefaults -no-user-config -display none -no-reboot -m $((memory / ${#machines[@]})) -smp "$cpus")
-  case $accelerator in
-    kvm) arguments+=(-accel kvm -cpu host) ;;
-    *)
-      # QEMU emulates "rep movsb" byte by byte, but the kernel and HotSpot consider it fast if the processor has erms or
-      # fsrm; and la57 adds a step to each walk of page tables. Without them, a JVM starts about 20 % faster.
-      arguments+=(-accel "tcg,thread=multi" -cpu max,-erms,-fsrm,-la57)
-      ;;
-  esac
+  processor_arguments
   arguments+=(-kernel "$kernel" -initrd "$initramfs" -serial "file:console$machine.log" -append "$(kernel_arguments)")
   # QEMU's own standard input is the only character device that signals the end of a file.
   arguments+=(-device virtio-rng-pci -device "virtio-serial-pci,id=ports"
@@ -201,10 +194,13 @@ machine_arguments() {
     -chardev "file,id=out,path=out$machine" -device "virtserialport,bus=ports.0,chardev=out,name=out"
     -chardev "file,id=err,path=err$machine" -device "virtserialport,bus=ports.0,chardev=err,name=err"
     -chardev "pipe,id=control,path=control$machine" -device "virtserialport,bus=ports.0,chardev=control,name=control")
-  arguments+=(-fsdev "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
+  arguments+=(-fsdev "local,id=host,path=${files//,/,,},security_model=none,readonly=on,multidevs=remap"
     -device "virtio-9p-pci,fsdev=host,mount_tag=host"
     -fsdev "local,id=job,path=job$machine,security_model=none,readonly=on"
     -device "virtio-9p-pci,fsdev=job,mount_tag=job")
+  [ ${#shared[@]} -eq 0 ] \
+    || arguments+=(-fsdev "local,id=shared,path=/,security_model=none,readonly=on,multidevs=remap"
+      -device "virtio-9p-pci,fsdev=shared,mount_tag=shared")
   for folder in ${keep[@]+"${keep[@]}"}; do
     arguments+=(-fsdev "local,id=keep$number,path=${folder//,/,,},security_model=none,multidevs=remap"
       -device "virtio-9p-pci,fsdev=keep$number,mount_tag=keep$number")
@@ -216,7 +212,7 @@ machine_arguments() {
 # An error in the kernel ends the machine at once, since its state cannot be trusted; emulation is so slow that the
 # watchdogs would report false positives.
 kernel_arguments() {
-  echo "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1" \
+  echo "console=$console quiet panic=-1 oops=panic mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1" \
     "random.trust_cpu=on tsc=reliable cryptomgr.notests"
 }
 
