@@ -57,7 +57,6 @@ void serve(Connection client) {
     } catch (OperationInterruptedException e) {
       // The server stops.
     }
-    Thread.interrupted(); // clears the interrupt: close() waits until the last reply is delivered
   } catch (EndOfStreamException e) {
     IO.println("a client has closed");
   } catch (FerruleException e) { // it has died, has closed during a reply, or has a fault

@@ -76,7 +76,11 @@ public interface Connection extends AutoCloseable {
         "newSender is not supported by the provider of " + uri() + "; use sender()");
   }
 
-  /** {@return the receiving half of this connection; always the same object} */
+  /**
+   * {@return the receiving half of this connection; always the same object} If {@link
+   * Listener#receiver()} receives the messages of this connection, those methods that receive throw
+   * {@link IllegalStateException} while the listener is open.
+   */
   Receiver receiver();
 
   /**
@@ -118,7 +122,7 @@ public interface Connection extends AutoCloseable {
    * once.
    *
    * @param memory a native segment that any thread may access; it must stay alive until the
-   *     registration is closed
+   *     registration is closed: close the registration, or the connection, before the arena
    * @return the registration, to be closed; at the latest it is closed when the program has closed
    *     this connection and all others that have used it, see {@link RegisteredMemory}
    * @throws IllegalArgumentException if the segment is on the heap or confined to one thread
@@ -187,8 +191,9 @@ public interface Connection extends AutoCloseable {
    * memory} that no other connection uses is closed. Every later call that would send or receive
    * throws {@link ConnectionClosedException}, whatever its arguments.
    *
-   * <p>A connection that has failed, or that the peer has closed, must be closed, too: until then
-   * it keeps its memory, its descriptors and the messages that are not received. Closing a closed
+   * <p>An interrupt does not shorten this method, and the interrupt status is preserved. A
+   * connection that has failed, or that the peer has closed, must be closed, too: until then it
+   * keeps its memory, its descriptors and the messages that are not received. Closing a closed
    * connection does nothing. Several threads may call this method concurrently: when any of the
    * calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only the first call
    * waits for delivery. The others return at once, as does a call from within an {@link #onClose}

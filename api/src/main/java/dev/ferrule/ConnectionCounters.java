@@ -40,8 +40,8 @@ public interface ConnectionCounters {
   long acknowledgments();
 
   /**
-   * {@return handshake messages that were retransmitted; empty where the device or the system
-   * retransmits, as over RDMA}
+   * {@return handshake messages that were retransmitted, none of which is the program's; empty
+   * where the device or the system retransmits, as over RDMA}
    */
   OptionalLong retransmissions();
 

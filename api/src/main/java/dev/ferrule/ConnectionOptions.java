@@ -13,8 +13,10 @@ import java.util.TreeMap;
  * {@link StandardOptions}; those specific to a provider are set by name. Immutable.
  *
  * <p>A name may be preceded by a scheme and a dot: {@code sm.ring} is the option {@code ring} of
- * addresses of the scheme {@code sm}, and is ignored for any other address. So the same options can
- * be used for addresses of several providers. Such a name takes precedence over the name alone.
+ * addresses of the scheme {@code sm}, and is ignored for any other address. It is needed only if
+ * the same options are used for addresses of several providers: the name alone is an error for a
+ * provider without that option, and {@code ring} of {@code magicring} is another option. The name
+ * with a scheme takes precedence over the name alone. The query of a URI has names without scheme.
  *
  * <p>The query of a URI takes precedence over both, unless {@link Option#queryOverrides()} is
  * false, as it is for an option that touches security: {@code access} of {@code sm}, the users that

@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Errors:</b> a method that waits for or returns a client throws {@link
  * ConnectionClosedException} if the listener is closed, and {@link OperationInterruptedException}
- * if the thread is interrupted while it waits.
+ * if the thread is interrupted while it waits. Other failures are a {@link FerruleException}, of
+ * each later call if the RDMA device was removed.
  *
  * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes waiting threads
  * throw {@link ConnectionClosedException}. Accepted connections remain open.
@@ -148,10 +149,10 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
-   * Stops listening and rejects or refuses waiting clients. Accepted connections remain open.
+   * Stops listening, and refuses waiting and later clients. Accepted connections remain open.
    * Closing twice does nothing. Another listener can have the address when the accepted connections
-   * are closed as well; of {@code sm}, an endpoint such as {@code sm:///dev/shm/app/4567/1} not
-   * before.
+   * are closed as well. Until then an endpoint of {@code sm} remains, such as {@code
+   * sm:///dev/shm/app/4567/1}, but not as a listener of its directory; a port of RDMA may be free.
    */
   @Override
   void close();

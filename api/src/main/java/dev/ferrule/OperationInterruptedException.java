@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the calling thread is interrupted while it is blocked. The thread's interrupt status is
- * set again, and the connection remains usable.
+ * Thrown by a call that has to wait if its thread is interrupted, or was before. The interrupt
+ * status remains set, and the connection remains usable.
  */
 public final class OperationInterruptedException extends FerruleException {
   private static final long serialVersionUID = 1L;

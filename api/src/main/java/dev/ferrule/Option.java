@@ -149,7 +149,7 @@ public final class Option<T> {
   }
 
   /**
-   * {@return an option that is on or off}
+   * {@return an option that is {@code on} or {@code off}, also true, yes, false or no}
    *
    * @param name the name, in camel case
    * @param defaultValue the default
@@ -160,7 +160,7 @@ public final class Option<T> {
         name,
         defaultValue,
         description,
-        new Format<>("true or false", Option::parseFlag, value -> true, String::valueOf));
+        new Format<>("one of on, off", Option::parseFlag, on -> true, on -> on ? "on" : "off"));
   }
 
   /**

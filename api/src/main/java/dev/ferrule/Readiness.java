@@ -70,7 +70,7 @@ public interface Readiness {
 
   /** What makes a connection readable; the value of {@link StandardOptions#READINESS}. */
   enum Interest {
-    /** Nothing: there is no readiness, and no cost. The default. */
+    /** Nothing: {@code readiness()} throws {@link IllegalStateException}. No cost. The default. */
     OFF,
 
     /** A message or the end of the connection; at a listener also a waiting client. */

@@ -27,7 +27,8 @@ public interface ReceiveRegion extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * {@return the memory that contains this message, at {@link #offset()}, and others}
+   * {@return the memory that contains this message, at {@link #offset()}, and others; to read it
+   * without the object of {@link #segment()}}
    *
    * @throws IllegalStateException if the region was freed
    */

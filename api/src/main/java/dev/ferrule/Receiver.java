@@ -49,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  * last message was received, every method that receives throws {@link EndOfStreamException}. It
  * does so even if the peer dies after it has closed its senders. When the peer died before that,
  * they deliver every message that it had sent completely, and then throw {@link PeerLostException}.
- * When this side has closed the connection, they throw {@link ConnectionClosedException}. A method
- * that waits throws {@link OperationInterruptedException} if the thread is interrupted meanwhile.
+ * When this side has closed the connection, they throw {@link ConnectionClosedException}, and when
+ * the peer has violated the protocol {@link ProtocolException}. A method that waits throws {@link
+ * OperationInterruptedException} if the thread is interrupted meanwhile.
  *
  * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
  * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is
@@ -109,10 +110,9 @@ public interface Receiver {
   int poll(MessageHandler handler, int limit, Duration timeout);
 
   /**
-   * Pauses for at most 15 µs, by spinning, if that makes the stream faster; otherwise does nothing.
-   * A loop that polls all the time calls it after each {@link #poll} or {@link #tryReceive}. Over
-   * shared memory, a receiver that has caught up with the sender takes each cache line away while
-   * the sender writes it, which makes both slower.
+   * Pauses a loop that polls all the time, which calls this after each {@link #poll} or {@link
+   * #tryReceive}: for at most 15 µs, by spinning, and only if that makes the stream faster, as the
+   * receiver takes cache lines away that the sender writes. Does not wait for a message.
    */
   default void idle() {}
 

@@ -20,6 +20,9 @@ import java.lang.foreign.MemorySegment;
  * program that replaces a connection closes the old one after the first use over the new one, or
  * registers again.
  *
+ * <p><b>Order of closing:</b> the registration or all connections that use it, in any order, and
+ * then the memory's arena. In a {@code try} statement the arena is declared first.
+ *
  * <p><b>Errors:</b> memory of another provider causes {@link IllegalArgumentException}, memory that
  * is freed or whose registration is closed {@link IllegalStateException}. The first use on a
  * further device may throw {@link ResourceExhaustedException}.

@@ -101,15 +101,16 @@ import java.time.Duration;
  * ends.
  *
  * <p><b>Errors:</b> every method throws {@link ConnectionClosedException} if the connection is
- * closed, by either side, and {@link PeerLostException} if the peer died; {@link #isComplete} and
- * {@link #await} do so if the operation was not complete by then, and {@link
- * IllegalArgumentException} for an id that this Rma never returned. A range that is not within its
- * memory causes {@link IndexOutOfBoundsException}, before anything is copied. A method that waits
- * throws {@link OperationInterruptedException} if the thread is interrupted meanwhile. Remote
- * memory of another connection, and registered memory of another provider, cause {@link
- * IllegalArgumentException}; the first use of registered memory on a further device may throw
- * {@link ResourceExhaustedException}. The methods name only what they throw beyond that. Only
- * {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
+ * closed, by either side, {@link PeerLostException} if the peer died, and {@link ProtocolException}
+ * if it violated the protocol; {@link #isComplete} and {@link #await} do so if the operation was
+ * not complete by then, and {@link IllegalArgumentException} for an id that this Rma never
+ * returned. A range that is not within its memory causes {@link IndexOutOfBoundsException}, before
+ * anything is copied. A method that waits throws {@link OperationInterruptedException} if the
+ * thread is interrupted meanwhile. Remote memory of another connection, and registered memory of
+ * another provider, cause {@link IllegalArgumentException}; the first use of registered memory on a
+ * further device may throw {@link ResourceExhaustedException}. The methods name only what they
+ * throw beyond that. Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on
+ * the heap.
  *
  * <p><b>Sources:</b> RDMA READ, WRITE and atomic operations of the InfiniBand Architecture
  * Specification, and KNEM, cross-memory attach and mmap of CCI's sm transport, see docs/sources.md.
@@ -197,6 +198,8 @@ public interface Rma {
    * @param length as for {@link #write}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
+   * @throws OperationTimeoutException if it has not started as a whole within the timeout; some
+   *     bytes may be written unless it is zero or less, see After a timeout above
    * @throws IllegalArgumentException with a timeout of zero or less, as for {@link #tryWrite}
    */
   long write(
@@ -258,6 +261,7 @@ public interface Rma {
    * @param length as for {@link #read}
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the operation's id
+   * @throws OperationTimeoutException likewise; some bytes may be read unless it is zero or less
    * @throws IllegalArgumentException with a timeout of zero or less, as for {@link #tryRead}
    */
   long read(

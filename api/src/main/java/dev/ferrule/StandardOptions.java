@@ -51,13 +51,16 @@ public final class StandardOptions {
 
   /**
    * {@code peerTimeout}: after which time a peer that does not answer the transport's own probes is
-   * considered lost; 0 disables the timeout. This is no idle or reply timeout: a peer whose program
-   * is idle or busy is never lost. In {@code sm} the peer's JVM answers, so a process that is
-   * stopped, or in a garbage collection pause of that length, is lost; over RDMA its device does,
-   * and this side's device may give up earlier, by the options {@code ackTimeout} and {@code
-   * retries}: by default after half a second, whatever this option is. The default depends on the
-   * provider: 10 s over RDMA, and 60 s in {@code sm}, which detects the death of a process without
-   * it.
+   * lost; 0 to 24 h, where 0 is no limit. It is lost within 1¼ times this time, or later over RDMA
+   * if many bytes are in flight. This is no idle or reply timeout: a peer whose program is idle or
+   * busy is never lost.
+   *
+   * <p>In {@code sm}, by default 60 s, the peer's JVM answers: a process that is stopped, or in a
+   * garbage collection pause of that length, is lost; the death of a process is detected at once,
+   * without this option. Over RDMA, by default 10 s, the peer's device answers: a host that is dead
+   * or unreachable is lost, a stopped process never. This side's device gives up earlier, by {@code
+   * ackTimeout} and {@code retries}: by default half a second after a request, and on an idle
+   * connection there is one every quarter of this time.
    */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(

@@ -118,7 +118,7 @@ class ConnectionOptionsTest {
             .payload(new byte[] {42})
             .build();
 
-    assertThat(options).hasToString("{shared=true, slots=2} with a payload of 1 bytes");
+    assertThat(options).hasToString("{shared=on, slots=2} with a payload of 1 bytes");
     assertThat(ConnectionOptions.defaults()).hasToString("{}");
   }
 }

@@ -176,7 +176,7 @@ class OptionTest {
   void aMalformedFlagIsRefused(String text) {
     assertThatThrownBy(() -> FLAG.parse(text))
         .isInstanceOf(InvalidOptionException.class)
-        .hasMessageContaining("true or false");
+        .hasMessageContaining("one of on, off");
   }
 
   @ParameterizedTest
@@ -213,7 +213,7 @@ class OptionTest {
         .hasToString("buffer (a size from 0 to 1TiB, such as 65536, 64KiB or 1MiB; default 1MiB)");
     assertThat(TIME)
         .hasToString("patience (a time from 0 to 24000h, such as 250ms, 5s or 2m; default 5s)");
-    assertThat(FLAG).hasToString("shared (true or false; default false)");
+    assertThat(FLAG).hasToString("shared (one of on, off; default off)");
     assertThat(CHOICE).hasToString("wait (one of spin, adaptive, block; default adaptive)");
   }
 

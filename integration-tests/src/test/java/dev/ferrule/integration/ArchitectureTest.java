@@ -17,6 +17,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -237,6 +238,17 @@ class ArchitectureTest {
         .that(SM)
         .should()
         .onlyDependOnClassesThat(SM.or(API).or(SUPPORT).or(POSIX).or(JAVA).or(AUTO_SERVICE))
+        .check(FERRULE);
+  }
+
+  /** {@code parkNanos} returns at once in an interrupted thread, so a loop around it spins. */
+  @Test
+  void providersPauseWithoutInterrupts() {
+    noClasses()
+        .that(PROVIDERS.or(RDMA))
+        .should()
+        .callMethod(LockSupport.class, "parkNanos", long.class)
+        .because("Threads.pause does not spin in an interrupted thread")
         .check(FERRULE);
   }
 

@@ -91,8 +91,7 @@ class OptionsPageTest {
     assertThat(provider.options())
         .allSatisfy(option -> {
           Row row = rowsOf(provider.scheme()).get(option.name());
-          assertThat(defaultOf(provider.scheme(), row))
-              .isEqualTo(asThePageWritesIt(option.defaultText()));
+          assertThat(defaultOf(provider.scheme(), row)).isEqualTo(option.defaultText());
           assertThat(plain(row.range)).as(option.name()).isEqualTo(rangeOf(option));
         });
   }
@@ -121,16 +120,7 @@ class OptionsPageTest {
 
   /** Returns the values that an option permits, without the kind of value. */
   private static String rangeOf(Option<?> option) {
-    return option
-        .syntax()
-        .replace("true or false", "one of on, off")
-        .replaceFirst("^(one of|.* from) ", "")
-        .replaceFirst(", such as .*", "");
-  }
-
-  /** Returns a default as the page writes it: those of a switch are on and off. */
-  private static String asThePageWritesIt(String text) {
-    return text.equals("true") ? "on" : text.equals("false") ? "off" : text;
+    return option.syntax().replaceFirst("^(one of|.* from) ", "").replaceFirst(", such as .*", "");
   }
 
   @Test

@@ -5,9 +5,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -74,16 +76,24 @@ record Page(Path file, String text) {
         .toList();
   }
 
-  /** Returns the anchors of this page: those of its headings, and explicit ones. */
+  /**
+   * Returns the anchors of this page: explicit ones, and those that GitHub makes of the headings. A
+   * repeated heading has a number.
+   */
   Set<String> anchors() {
     Set<String> anchors = new HashSet<>();
+    Map<String, Integer> headings = new HashMap<>();
     String prose = FENCED.matcher(text).replaceAll("");
     HEADING
         .matcher(prose)
         .results()
         .map(heading -> heading.group(1).replaceAll("\\[([^]]*)]\\([^)]*\\)", "$1"))
-        .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", ""))
-        .forEach(heading -> anchors.add(heading.replace(' ', '-')));
+        .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_\\- ]", ""))
+        .map(heading -> heading.replace(' ', '-'))
+        .forEach(heading -> {
+          int earlier = headings.merge(heading, 1, Integer::sum) - 1;
+          anchors.add(earlier == 0 ? heading : heading + "-" + earlier);
+        });
     ANCHOR.matcher(prose).results().forEach(anchor -> anchors.add(anchor.group(1)));
     return anchors;
   }

@@ -45,7 +45,7 @@ class SourceTreeTest {
       Pattern.compile(
           "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart|"
               + "mend(s|ed|ing)?|what there is|all the room that|makes? no sense|"
-              + "of its own doing|hears? of)\\b",
+              + "of its own doing|hears? of|acknowledgements?)\\b",
           Pattern.CASE_INSENSITIVE);
 
   /** The declaration of a class, not a comment or a string. */

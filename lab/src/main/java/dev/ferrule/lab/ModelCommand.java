@@ -11,16 +11,17 @@ import dev.ferrule.lab.model.ParameterFile;
 import dev.ferrule.lab.model.Prediction;
 import dev.ferrule.lab.model.Scenario;
 import dev.ferrule.lab.model.SharedMemory;
+import dev.ferrule.tools.JsonDocument;
 import dev.ferrule.tools.Subcommand;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.TextTable;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -175,7 +176,7 @@ public final class ModelCommand implements Subcommand {
               + " Default: those that this process may use.")
   private @Nullable Integer processors;
 
-  @Option(names = "--json", description = "Write JSON.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies.")
   private boolean json;
 
   /** Called by the service loader. */
@@ -188,7 +189,7 @@ public final class ModelCommand implements Subcommand {
     Memory memory = new Memory(Math.max(1, longest()), receives, sharedReceives, ring, window);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.print(Json.format(toJson(entry, memory)));
+      out.print(toJson(entry, memory));
     } else {
       print(out, entry, memory);
     }
@@ -259,15 +260,15 @@ public final class ModelCommand implements Subcommand {
 
   /**
    * Returns the parameters that the measurements do not determine: predictions that depend on them
-   * are guesses. Those of the latency are omitted without acknowledgements, as they do not limit a
+   * are guesses. Those of the latency are omitted without acknowledgments, as they do not limit a
    * rate then.
    */
-  private static String uncertain(ParameterFile.Entry entry) {
+  private static List<String> uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
         .filter(estimate -> OPEN.contains(estimate.source()))
         .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))
         .map(estimate -> estimate.parameter().symbol())
-        .collect(Collectors.joining(", "));
+        .toList();
   }
 
   private void print(PrintWriter out, ParameterFile.Entry entry, Memory memory) {
@@ -278,7 +279,7 @@ public final class ModelCommand implements Subcommand {
     if (!entry.note().isEmpty()) {
       out.println(entry.note());
     }
-    String uncertain = uncertain(entry);
+    String uncertain = String.join(", ", uncertain(entry));
     if (!uncertain.isEmpty()) {
       out.println("not determined by the measurements (predictions assume a value): " + uncertain);
     }
@@ -368,8 +369,9 @@ public final class ModelCommand implements Subcommand {
     return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
   }
 
-  private JsonObject toJson(ParameterFile.Entry entry, Memory memory) {
-    JsonObject object = new JsonObject();
+  private String toJson(ParameterFile.Entry entry, Memory memory) {
+    JsonDocument document = new JsonDocument("ferrule.model/1", Instant.now());
+    JsonObject object = document.properties();
     object.addProperty("provider", entry.provider());
     if (!entry.note().isEmpty()) {
       object.addProperty("note", entry.note());
@@ -378,18 +380,18 @@ public final class ModelCommand implements Subcommand {
     object.addProperty("unacked", unacked);
     object.addProperty("batch", batch);
     object.addProperty("threads", threads);
-    object.addProperty("uncertain", uncertain(entry));
-    JsonArray rates = new JsonArray();
+    JsonArray symbols = new JsonArray();
+    uncertain(entry).forEach(symbols::add);
+    object.add("uncertain", symbols);
     JsonArray sums = new JsonArray();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {
-        rates.add(rates(entry, scenario(isShared(entry), pattern, size)));
+        document.results().add(rates(entry, scenario(isShared(entry), pattern, size)));
       }
       sums.add(sums(isShared(entry), memory, scenario(false, pattern, 0)));
     }
-    object.add("throughput", rates);
     object.add("memory", sums);
-    return object;
+    return document.format();
   }
 
   private static JsonObject rates(ParameterFile.Entry entry, Scenario scenario) {

@@ -54,7 +54,7 @@ final class MagicRingProtocol implements RdmaProtocol {
   public @Nullable String violationOfSend(CompletionStatus status) {
     return switch (status) {
       case REMOTE_ACCESS_ERROR -> "the peer's ring does not match its hello";
-      case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR, LOCAL_QUEUE_PAIR_OPERATION_ERROR ->
+      case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
           "the peer's receives are too short for control messages";
       default -> null;
     };

@@ -8,11 +8,12 @@ import dev.ferrule.RmaHandle;
 import dev.ferrule.magicring.wire.RingOffer;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
-/** The reply of a listener to a client that it refuses. */
+/** The reply of a listener to a client that it refuses, and the meaning of failed requests. */
 class MagicRingProtocolTest {
 
   private static String objection(String simplex, boolean clientIsSimplex) {
@@ -44,5 +45,15 @@ class MagicRingProtocolTest {
   void aHandleFitsIntoTheClientsRequest() {
     assertThat(ConnectionParameters.MAX_REQUEST_DATA - RingOffer.HELLO.size())
         .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
+  }
+
+  /** For a send, rdma_rxe reports this if the device has lost its address. */
+  @Test
+  void aSendThatTheDeviceCannotExecuteIsNoViolationByThePeer() {
+    MagicRingProtocol protocol = new MagicRingProtocol();
+    CompletionStatus status = CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
+
+    assertThat(protocol.violationOfSend(status)).isNull();
+    assertThat(protocol.violationOfReceive(status)).contains("a control message was too long");
   }
 }

@@ -78,11 +78,8 @@ final class SendRecvProtocol implements RdmaProtocol {
   @Override
   public @Nullable String violationOfSend(CompletionStatus status) {
     return switch (status) {
-      // rdma_rxe reports the last two in this case
-      case LOCAL_LENGTH_ERROR,
-          REMOTE_INVALID_REQUEST_ERROR,
-          LOCAL_QUEUE_PAIR_OPERATION_ERROR,
-          REMOTE_OPERATION_ERROR ->
+      // rdma_rxe reports the last one in this case
+      case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR, REMOTE_OPERATION_ERROR ->
           "a message was longer than the peer's receives, which are for its maxMessage";
       default -> null;
     };

@@ -8,11 +8,12 @@ import dev.ferrule.RmaHandle;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
-/** The reply of a listener to a client that it refuses. */
+/** The reply of a listener to a client that it refuses, and the meaning of failed requests. */
 class SendRecvProtocolTest {
 
   private static String objection(boolean credits, String srq) {
@@ -45,5 +46,15 @@ class SendRecvProtocolTest {
   void aHandleFitsIntoTheClientsRequest() {
     assertThat(ConnectionParameters.MAX_REQUEST_DATA - Offer.HELLO.size())
         .isGreaterThanOrEqualTo(RmaHandle.MAX_BYTES);
+  }
+
+  /** For a send, rdma_rxe reports this if the device has lost its address. */
+  @Test
+  void aSendThatTheDeviceCannotExecuteIsNoViolationByThePeer() {
+    SendRecvProtocol protocol = new SendRecvProtocol();
+    CompletionStatus status = CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
+
+    assertThat(protocol.violationOfSend(status)).isNull();
+    assertThat(protocol.violationOfReceive(status)).contains("longer than this side");
   }
 }

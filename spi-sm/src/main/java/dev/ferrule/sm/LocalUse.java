@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.support.Threads;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +44,7 @@ final class LocalUse {
       if (deadline - System.nanoTime() < 0) {
         return false;
       }
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
     return true;
   }
@@ -57,7 +57,7 @@ final class LocalUse {
     while (used.get() != null
         && user != Thread.currentThread()
         && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
   }
 }

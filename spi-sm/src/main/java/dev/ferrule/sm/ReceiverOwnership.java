@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.support.Threads;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The ownership of a connection's messages, by its own receiver or by the common receiver of all of
@@ -42,7 +42,7 @@ final class ReceiverOwnership {
         if (!commonEnded || System.nanoTime() - deadline > 0) {
           return false;
         }
-        LockSupport.parkNanos(PAUSE_NANOS); // until it has processed the current message
+        Threads.pause(PAUSE_NANOS); // until it has processed the current message
       }
     }
   }

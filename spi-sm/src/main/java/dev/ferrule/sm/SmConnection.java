@@ -28,6 +28,7 @@ import dev.ferrule.support.MemoryUses;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SharedRegistration;
 import dev.ferrule.support.SingleThreadedUse;
+import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -36,7 +37,6 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -356,7 +356,7 @@ final class SmConnection implements Connection, Link {
   void awaitEnd(long nanos) {
     long deadline = System.nanoTime() + nanos;
     while (!life.hasEnded() && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
   }
 

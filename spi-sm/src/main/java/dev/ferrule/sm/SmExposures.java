@@ -9,10 +9,10 @@ import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.ExposedRegion;
 import dev.ferrule.sm.rma.RegionTable;
 import dev.ferrule.spi.ResolvedOptions;
+import dev.ferrule.support.Threads;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,7 +106,7 @@ final class SmExposures {
     }
     boolean inUse = isAccessed(region);
     while (inUse && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
       inUse = isAccessed(region);
     }
     table.free(region);
@@ -124,7 +124,7 @@ final class SmExposures {
 
   private static void awaitTakenBack(ExposedRegion region, long deadline) {
     while (!region.isTakenBack() && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
   }
 

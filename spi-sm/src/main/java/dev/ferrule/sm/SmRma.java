@@ -23,6 +23,7 @@ import dev.ferrule.sm.rma.Transfer;
 import dev.ferrule.spi.ResolvedOptions;
 import dev.ferrule.support.AbstractRma;
 import dev.ferrule.support.RmaKey;
+import dev.ferrule.support.Threads;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,7 +32,6 @@ import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,7 +198,7 @@ final class SmRma extends AbstractRma<SmMemoryUse, RemoteRegion> {
     boolean unused = localUse.awaitUnused(memory, deadline);
     while (unused && !connection.hasEnded() && !fragments.isOver(memory.lastFragments())) {
       unused = deadline - System.nanoTime() > 0;
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
     if (connection.hasEnded()) {
       fragments.abandonAll(); // otherwise bytes that are read later would be written there

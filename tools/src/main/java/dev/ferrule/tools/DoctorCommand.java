@@ -40,7 +40,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", description = "Write JSON.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies.")
   private boolean json;
 
   @Option(
@@ -98,7 +98,7 @@ final class DoctorCommand implements Callable<Integer> {
     return passed ? ExitCode.OK : ExitCode.NO_PROVIDER;
   }
 
-  private static String toJson(Instant start, List<Finding> findings) {
+  static String toJson(Instant start, List<Finding> findings) {
     JsonDocument document = new JsonDocument("ferrule.doctor/1", start);
     for (Finding finding : findings) {
       JsonObject object = new JsonObject();

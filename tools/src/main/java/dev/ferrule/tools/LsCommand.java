@@ -43,7 +43,7 @@ final class LsCommand implements Callable<Integer> {
 
   @Mixin private EndpointsOperand operand = new EndpointsOperand();
 
-  @Option(names = "--json", description = "Write JSON.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies.")
   private boolean json;
 
   @Option(
@@ -63,7 +63,8 @@ final class LsCommand implements Callable<Integer> {
 
     @Override
     public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
-      boolean given = !words.isEmpty() && words.peek().matches("\\d+(ms|s)?");
+      boolean given =
+          !words.isEmpty() && words.peek().matches("\\d+(ms|s)?|" + Values.Seconds.DECIMAL);
       String text = given ? words.pop() : DEFAULT;
       try {
         option.setValue(new Values.Seconds().convert(text));

@@ -34,6 +34,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -115,6 +116,15 @@ final class MeasureOptions {
   private @Nullable Duration duration;
 
   @Option(
+      names = {"-i", "--interval"},
+      paramLabel = "SECONDS",
+      converter = Values.Seconds.class,
+      description =
+          "Also print the messages, the rate and the percentiles of each interval, such as 1, 0.5"
+              + " or 500ms; at least 100ms. The sizes are then measured one after the other.")
+  private @Nullable Duration interval;
+
+  @Option(
       names = {"-a", "--all"},
       description =
           "Measure all powers of two from 8 bytes to 1 MiB (rma: to 16 MiB), instead of --size.")
@@ -152,8 +162,8 @@ final class MeasureOptions {
       names = "--json",
       paramLabel = "FILE",
       description =
-          "Also write the results to FILE as JSON. With -, write JSON to standard output"
-              + " instead of the table.")
+          "Also write the results to FILE as JSON, as docs/json.md specifies. With -, write JSON to"
+              + " standard output instead of the table.")
   private @Nullable Path json;
 
   @Option(
@@ -164,6 +174,8 @@ final class MeasureOptions {
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
+
+  private final Instant start = Instant.now();
 
   /** A measurement, run by the calling thread and by any other sender threads. */
   interface Measurement {
@@ -253,6 +265,12 @@ final class MeasureOptions {
   private Plan plan(List<Integer> sizes, int rounds, Load load) {
     if (all && spec.commandLine().getParseResult().hasMatchedOption("--size")) {
       throw usage("--all and --size exclude each other");
+    }
+    if (interval != null) {
+      Values.checkInterval(spec, "--interval", interval);
+      if (load.kind() == Load.Kind.CALLS) {
+        throw usage("--interval does not apply to --calls, whose calls are timed one by one");
+      }
     }
     List<Integer> chosen = all ? allSizes(load.kind()) : List.copyOf(sizes);
     if (duration == null) {
@@ -453,7 +471,9 @@ final class MeasureOptions {
           new PartialResults(
               spec.name(),
               StatusLine.onTerminal(),
-              (stage, some) -> interrupted(stage, some, subject, pinning));
+              (stage, some) -> interrupted(stage, some, subject, pinning),
+              interval == null ? Observer.NO_INTERVALS : interval.toNanos(),
+              this::printInterval);
       Guarded<PartialResults> partial = Guarded.of(soFar);
       try (SenderThreads senderThreads =
           new SenderThreads(clients, load.threads(), pinning, this::warn)) {
@@ -481,6 +501,15 @@ final class MeasureOptions {
       warn(
           "floor not measured: the server is on another host, serves all clients in one thread, or"
               + " has reached its limit of floors");
+    }
+  }
+
+  /** Prints the text of an interval at once, unless standard output is for JSON. */
+  private void printInterval(String text) {
+    if (!STANDARD_OUTPUT.equals(json)) {
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(text);
+      out.flush();
     }
   }
 
@@ -515,15 +544,15 @@ final class MeasureOptions {
     out.print(ResultTable.format(results));
   }
 
+  /** Writes the results: to standard output last, which remains empty if a file fails. */
   private void write(List<Result> results, Subject subject, Pinning pinning) {
-    if (STANDARD_OUTPUT.equals(json)) {
-      spec.commandLine().getOut().print(ResultJson.format(results));
-    } else {
+    boolean onlyJson = STANDARD_OUTPUT.equals(json);
+    if (!onlyJson) {
       printTable(results, subject, pinning);
     }
     try {
-      if (json != null && !STANDARD_OUTPUT.equals(json)) {
-        Files.writeString(json, ResultJson.format(results));
+      if (json != null && !onlyJson) {
+        Files.writeString(json, toJson(results));
       }
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot write " + json + ": " + e, e);
@@ -531,5 +560,15 @@ final class MeasureOptions {
     if (plot != null) {
       ResultPlot.write(results, plot);
     }
+    if (onlyJson) {
+      spec.commandLine().getOut().print(toJson(results));
+    }
+  }
+
+  private String toJson(List<Result> results) {
+    JsonDocument document = new JsonDocument("ferrule." + spec.name() + "/1", start);
+    ResultJson.properties(results).asMap().forEach(document.properties()::add);
+    results.forEach(result -> document.results().add(ResultJson.object(result)));
+    return document.format();
   }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
+import dev.ferrule.tools.bench.Interval;
+import dev.ferrule.tools.bench.IntervalTable;
 import dev.ferrule.tools.bench.Observer;
 import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.support.StatusLine;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -19,6 +22,9 @@ final class PartialResults implements Observer, AutoCloseable {
   private final String command;
   private final StatusLine status;
   private final BiConsumer<String, List<Result>> writer;
+  private final long intervalNanos;
+  private final Consumer<String> lines;
+  private boolean headed;
   private long summarizedNanos = System.nanoTime() - MIN_INTERVAL_NANOS;
   private String stage = ""; // guarded by this, as are the results
   private List<Result> results = List.of();
@@ -26,8 +32,19 @@ final class PartialResults implements Observer, AutoCloseable {
   /**
    * Creates an instance without results. If the process ends, the writer receives the last stage
    * and the results, which are empty if no round is complete.
+   *
+   * @param intervalNanos the length of the intervals to show; {@link Observer#NO_INTERVALS} for
+   *     none
+   * @param lines receives the text of each interval
    */
-  PartialResults(String command, StatusLine status, BiConsumer<String, List<Result>> writer) {
+  PartialResults(
+      String command,
+      StatusLine status,
+      BiConsumer<String, List<Result>> writer,
+      long intervalNanos,
+      Consumer<String> lines) {
+    this.intervalNanos = intervalNanos;
+    this.lines = lines;
     this.command = command;
     this.status = status;
     this.writer = writer;
@@ -45,6 +62,27 @@ final class PartialResults implements Observer, AutoCloseable {
     }
     setStage(stage);
     status.show(command + ": " + stage);
+  }
+
+  @Override
+  public long intervalNanos() {
+    return intervalNanos;
+  }
+
+  @Override
+  public void interval(Interval interval) {
+    print((headed ? "" : IntervalTable.heading(interval)) + IntervalTable.line(interval));
+    headed = true;
+  }
+
+  @Override
+  public void sum(Interval sum) {
+    print(IntervalTable.sum(sum));
+  }
+
+  private void print(String text) {
+    status.clear();
+    lines.accept(text);
   }
 
   /** Sets the stage while there are no results. Results keep the stage that they include. */

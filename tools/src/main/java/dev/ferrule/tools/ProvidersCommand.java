@@ -34,7 +34,7 @@ final class ProvidersCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", description = "Write JSON.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies.")
   private boolean json;
 
   @Override
@@ -77,7 +77,7 @@ final class ProvidersCommand implements Callable<Integer> {
     return option.queryOverrides() ? "" : "; a query cannot override the program's own value";
   }
 
-  private static String toJson(Instant start, List<ProviderInfo> providers) {
+  static String toJson(Instant start, List<ProviderInfo> providers) {
     JsonDocument document = new JsonDocument("ferrule.providers/1", start);
     for (ProviderInfo provider : providers) {
       JsonObject object = new JsonObject();

@@ -42,19 +42,19 @@ final class TopCommand implements Callable<Integer> {
   @Mixin private EndpointsOperand operand = new EndpointsOperand();
 
   @Option(
-      names = "--interval",
+      names = {"-i", "--interval"},
       paramLabel = "SECONDS",
       defaultValue = "1",
       converter = Values.Seconds.class,
       description =
-          "Time between two samples, from which the rates are: 5, or 500ms; at least 100ms."
+          "Time between two samples, from which the rates are: 5, 0.5 or 500ms; at least 100ms."
               + " Default: 1.")
   private Duration interval = Duration.ofSeconds(1);
 
   @Option(names = "--once", description = "Print the rates over one interval, and end.")
   private boolean once;
 
-  @Option(names = "--json", description = "Write JSON; needs --once.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies; needs --once.")
   private boolean json;
 
   @Override

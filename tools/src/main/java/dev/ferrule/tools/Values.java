@@ -73,11 +73,18 @@ public final class Values {
     }
   }
 
-  /** Converts {@code 10}, which is in seconds, {@code 500ms}, {@code 5s}. */
+  /** Converts {@code 10} and {@code 0.5}, which are in seconds, {@code 500ms}, {@code 5s}. */
   static final class Seconds implements ITypeConverter<Duration> {
+
+    /** Seconds with at most three decimals, as a regular expression. */
+    static final String DECIMAL = "\\d+\\.\\d{1,3}";
+
     @Override
     public Duration convert(String text) {
-      return parse(TIME, text.chars().allMatch(Character::isDigit) ? text + "s" : text);
+      if (text.matches(DECIMAL)) {
+        return parse(TIME, new BigDecimal(text).movePointRight(3).toBigInteger() + "ms");
+      }
+      return parse(TIME, text.matches("\\d+") ? text + "s" : text);
     }
   }
 

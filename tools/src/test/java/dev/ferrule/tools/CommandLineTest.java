@@ -114,11 +114,15 @@ class CommandLineTest {
 
   @Test
   void theHelpTextShowsTheCommandsButNotThoseForInternalUse() {
-    assertThat(Run.of("--help").out())
-        .contains("latency")
-        .contains("doctor")
-        .doesNotContain("cma-probe");
+    assertThat(Run.of("--help").out()).contains("latency").contains("doctor");
     assertThat(Run.of("serve", "--help").out()).doesNotContain("--child");
+  }
+
+  @Test
+  void theExamplesAreOfCommandsOnTheClassPath() {
+    assertThat(Run.of("--help").out())
+        .contains("ferrule latency --floor")
+        .doesNotContain("evaluate"); // of the module lab
   }
 
   @Test
@@ -174,6 +178,13 @@ class CommandLineTest {
         "bandwidth --connections 1e12           | '1e12' is not a whole number, or too large",
         "latency --rounds 0                     | --rounds must be at least 1",
         "latency --warmup -1                    | --warmup at least 0",
+        "latency --interval 0                   | --interval must be at least 100ms",
+        "bandwidth -i 99ms                      | --interval must be at least 100ms",
+        "rma -i 0.05                            | --interval must be at least 100ms",
+        "rma -i soon                            | 'soon' is not a time from 0 to 24h",
+        "latency -i 0.0005                      | '0.0005' is not a time from 0 to 24h",
+        "latency -i -1                          | '-1' is not a time from 0 to 24h",
+        "latency --calls -i 1                   | --interval does not apply to --calls",
         "latency --plot result.gif              | must end in .png",
         "latency --json /no/such/folder/x       | no folder /no/such/folder",
         "latency -o ring=none                   | option ring=none is not valid",
@@ -214,6 +225,8 @@ class CommandLineTest {
         "ls --watch --json /tmp                 | --json writes one document; remove --watch",
         "top                                    | Missing required parameter: 'PATH'",
         "top --json /tmp                        | --json needs --once",
+        "top -i 0.01 /tmp                       | --interval must be at least 100ms",
+        "ls --watch 0.05 /tmp                   | --watch must be at least 100ms",
         "top --interval 10ms /tmp               | --interval must be at least 100ms",
         "top sendrecv://h:1                     | end with their process",
         "clean                                  | Missing required parameter: 'PATH'",

@@ -4,7 +4,7 @@ package dev.ferrule.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
@@ -72,16 +72,16 @@ class MeasureCommandsTest {
             "-");
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results)
         .extracting(result -> result.get("size_bytes").getAsInt())
         .containsExactly(0, 1, 8, 64, 4096);
+    assertThat(run.document().get("schema").getAsString()).isEqualTo("ferrule.latency/1");
+    assertThat(run.document().get("provider").getAsString()).isEqualTo("sm");
+    assertThat(run.document().get("method").getAsString()).isEqualTo("round-trip");
+    assertThat(run.document().get("wait").getAsString()).isEqualTo(wait);
     for (JsonObject result : results) {
-      assertThat(result.keySet())
-          .containsExactly("provider", "command", "wait", "size_bytes", "messages", "latency_ns");
-      assertThat(result.get("provider").getAsString()).isEqualTo("sm");
-      assertThat(result.get("command").getAsString()).isEqualTo("latency");
-      assertThat(result.get("wait").getAsString()).isEqualTo(wait);
+      assertThat(result.keySet()).containsExactly("size_bytes", "messages", "latency_ns");
       assertThat(result.get("messages").getAsLong()).isEqualTo(300);
       assertIsADistribution(result.getAsJsonObject("latency_ns"));
     }
@@ -92,7 +92,7 @@ class MeasureCommandsTest {
     Run run = Run.of("latency", "-a", "-n", "20", "--warmup", "5", "--rounds", "1", "--json", "-");
 
     assertThat(run.err()).isEmpty();
-    assertThat(objects(run.out()))
+    assertThat(run.results())
         .extracting(result -> result.get("size_bytes").getAsInt())
         .containsExactlyElementsOf(
             Stream.iterate(8, size -> size <= 1 << 20, size -> 2 * size).toList());
@@ -105,7 +105,104 @@ class MeasureCommandsTest {
 
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    assertThat(objects(run.out()).getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+    assertThat(run.results().getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency, messages, 1", "bandwidth, messages, 5", "rma, accesses, 1"})
+  void intervalsFollowEachOtherAndContainAllMessages(String command, String counted, int rounds) {
+    Run run =
+        Run.of(
+            command,
+            endpoint,
+            "-s",
+            "64",
+            "-D",
+            "600ms",
+            "-i",
+            "0.1",
+            "--wait",
+            "adaptive",
+            "--json",
+            "-");
+
+    assertThat(run.err()).isEmpty();
+    for (JsonObject result : run.results()) {
+      double end = 0;
+      long sum = 0;
+      for (JsonElement element : result.getAsJsonArray("intervals")) {
+        JsonObject interval = element.getAsJsonObject();
+        assertThat(interval.get("start_s").getAsDouble()).isEqualTo(end);
+        end = interval.get("end_s").getAsDouble();
+        sum += interval.get(counted).getAsLong();
+        assertThat(interval.get(counted + "_per_s").getAsDouble()).isPositive();
+      }
+      // The messages of a bandwidth are those of each round.
+      assertThat(sum).isPositive().isEqualTo(rounds * result.get(counted).getAsLong());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency, 64", "bandwidth, 64", "rma, write"})
+  void intervalsAreLinesWithASumAboveTheTable(String command, String second) {
+    Run run =
+        Run.of(
+            command,
+            endpoint,
+            "-s",
+            "64,128",
+            "-n",
+            "50",
+            "--rounds",
+            "2",
+            "--warmup",
+            "10",
+            "-i",
+            "1h");
+
+    assertThat(run.err()).isEmpty();
+    List<String> lines = run.out().lines().toList();
+    int results = command.equals("rma") ? 4 : 2; // each with one interval and a sum
+    assertThat(lines).hasSize(1 + 2 * results + 1 + 1 + results);
+    assertThat(lines.getFirst()).contains("interval s", "bytes", "rate/s");
+    assertThat(lines.get(1)).containsPattern(" 0\\.00-\\d+\\.\\d\\d ").contains(second);
+    assertThat(lines.get(2)).endsWith("  sum");
+    assertThat(lines.get(1 + 2 * results)).startsWith("sm, wait ");
+  }
+
+  @Test
+  void withoutAnIntervalThereIsNoLine() {
+    Run run = Run.of("latency", endpoint, "-s", "8", "-n", "50", "--warmup", "10");
+
+    assertThat(run.out()).hasLineCount(3).doesNotContain("interval", "sum");
+  }
+
+  /** The first size has results when the second one fails. */
+  @Test
+  void afterAnErrorStandardOutputHasNoJson() throws IOException {
+    Run second = Run.of("rma", endpoint, "-s", "64,0", "-n", "5", "--warmup", "0", "--json", "-");
+    assertThat(second.exitCode()).isEqualTo(2);
+    assertThat(second.err()).contains("--size 0").hasLineCount(1);
+    assertThat(second.out()).isEmpty();
+
+    Path plot = Files.createDirectory(folder.resolve("plot.png"));
+    Run noPlot =
+        Run.of(
+            "latency",
+            endpoint,
+            "-s",
+            "64",
+            "-n",
+            "5",
+            "--warmup",
+            "0",
+            "--json",
+            "-",
+            "--plot",
+            plot.toString());
+    assertThat(noPlot.exitCode()).isEqualTo(1);
+    assertThat(noPlot.err()).contains(plot.toString()).hasLineCount(1);
+    assertThat(noPlot.out()).isEmpty();
   }
 
   @Test
@@ -139,7 +236,7 @@ class MeasureCommandsTest {
             "--json",
             "-");
     assertThat(run.exitCode()).isZero();
-    JsonObject result = objects(run.out()).get(0);
+    JsonObject result = run.results().get(0);
     assertThat(result.get("floor_ns").getAsDouble()).isPositive();
     assertThat(result.get("floor_ratio").getAsDouble()).isPositive();
     assertThat(result.get("ring_ns").getAsDouble()).isPositive();
@@ -165,7 +262,7 @@ class MeasureCommandsTest {
             "-");
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     for (JsonObject result : results.subList(0, 2)) {
       assertThat(result.get("floor_ns").getAsDouble()).isPositive();
       assertThat(result.get("ring_messages_per_s").getAsDouble()).isPositive();
@@ -203,13 +300,12 @@ class MeasureCommandsTest {
         Run.of(
             "latency", endpoint, "--calls", "--messages", "500", "--warmup", "100", "--json", "-");
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results)
         .extracting(result -> result.get("call").getAsString())
         .containsExactly("send", "receive", "free", "clock");
     assertThat(results).allMatch(result -> result.get("size_bytes").getAsInt() == 2048);
-    assertThat(results)
-        .allMatch(result -> result.get("command").getAsString().equals("latency-calls"));
+    assertThat(run.document().get("method").getAsString()).isEqualTo("calls");
     results.forEach(result -> assertIsADistribution(result.getAsJsonObject("latency_ns")));
     assertThat(Run.of("latency", endpoint, "--calls", "--messages", "500", "--warmup", "100").out())
         .contains("receive");
@@ -247,10 +343,9 @@ class MeasureCommandsTest {
     Run run = Run.of(arguments);
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results).hasSize(4);
     for (JsonObject result : results) {
-      assertThat(result.get("command").getAsString()).isEqualTo("bandwidth");
       assertThat(result.get("messages").getAsLong()).isEqualTo(1001);
       assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
       assertThat(result.has("latency_ns")).isFalse();
@@ -295,11 +390,11 @@ class MeasureCommandsTest {
                 .toArray(String[]::new));
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
-    List<JsonObject> results = objects(run.out());
+    List<JsonObject> results = run.results();
     assertThat(results).hasSize(3);
+    assertThat(run.document().get("connections").getAsInt()).isEqualTo(connections);
+    assertThat(run.document().get("threads").getAsInt()).isEqualTo(threads);
     for (JsonObject result : results) {
-      assertThat(result.get("connections").getAsInt()).isEqualTo(connections);
-      assertThat(result.has("threads") ? result.get("threads").getAsInt() : 1).isEqualTo(threads);
       assertThat(result.get("messages").getAsLong()).isEqualTo(301L * connections);
       assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
     }
@@ -451,7 +546,8 @@ class MeasureCommandsTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("p99");
-    assertThat(objects(Files.readString(json))).hasSize(2);
+    JsonObject document = new Gson().fromJson(Files.readString(json), JsonObject.class);
+    assertThat(document.getAsJsonArray("results")).hasSize(2);
     assertThat(ImageIO.read(plot.toFile()).getWidth()).isGreaterThan(500);
     Run bandwidth =
         Run.of(
@@ -540,7 +636,7 @@ class MeasureCommandsTest {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server = FerruleProcess.startProgram(HalfwayServer.class, folder, address);
         FerruleProcess client =
-            FerruleProcess.start(folder, "latency", server.output().readLine())) {
+            FerruleProcess.start(folder, "latency", server.output().readLine(), "--json", "-")) {
       assertThat(server.output().readLine()).isEqualTo("in the middle");
       if (dies) {
         server.kill();
@@ -549,6 +645,7 @@ class MeasureCommandsTest {
       }
       client.mustEndWith(4);
       assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+      assertThat(client.output().readLine()).isNull();
     }
   }
 
@@ -593,6 +690,26 @@ class MeasureCommandsTest {
           .containsPattern("\n +64 +[1-9]")
           .containsPattern("ferrule: interrupted after round \\d+ of 1000000, 64 bytes; ")
           .doesNotContain("Exception");
+    }
+  }
+
+  @Test
+  void ctrlCWritesNoJsonOfTheResultsSoFar() throws Exception {
+    try (FerruleProcess client =
+        FerruleProcess.startOnTerminal(
+            folder,
+            "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive"
+                + " --json -")) {
+      StringBuilder seen = new StringBuilder();
+      while (seen.indexOf("latency: round ") < 0) {
+        int next = client.output().read();
+        assertThat(next).as("the end, after %s", seen).isNotNegative();
+        seen.append((char) next);
+      }
+      client.interruptDescendants();
+      String rest = client.output().lines().collect(Collectors.joining("\n"));
+      client.mustEndWith(130);
+      assertThat(rest).doesNotContain("{", "min ns");
     }
   }
 
@@ -658,11 +775,6 @@ class MeasureCommandsTest {
         return List.of(); // it has ended
       }
     }
-  }
-
-  private static List<JsonObject> objects(String json) {
-    JsonArray array = new Gson().fromJson(json, JsonArray.class);
-    return array.asList().stream().map(element -> element.getAsJsonObject()).toList();
   }
 
   private static void assertIsADistribution(JsonObject latency) {

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,15 +71,30 @@ class TopCommandTest {
   }
 
   private static JsonObject row(List<JsonObject> rows, Connection connection) {
+    return find(rows, connection).orElseThrow();
+  }
+
+  private static Optional<JsonObject> find(List<JsonObject> rows, Connection connection) {
     return rows.stream()
         .filter(row -> row.get("connection").getAsString().equals(connection.uri().getFragment()))
-        .findFirst()
-        .orElseThrow();
+        .findFirst();
+  }
+
+  private static boolean isPositive(JsonObject row, String rate) {
+    return row.has(rate) && row.get(rate).getAsDouble() > 0;
+  }
+
+  /** Returns whether both sides have answered twice, with messages in between. */
+  private boolean showsMessages(Run run) {
+    List<JsonObject> rows = run.results();
+    return find(rows, client).filter(row -> isPositive(row, "sent_messages_per_s")).isPresent()
+        && find(rows, server).filter(row -> isPositive(row, "received_bytes_per_s")).isPresent();
   }
 
   @Test
   void theJsonHasTheRatesOfBothSidesOverOneInterval() {
-    Run run = Run.of("top", "--once", "--json", "--interval", "200ms", path());
+    Run run =
+        Run.until(this::showsMessages, "top", "--once", "--json", "--interval", "200ms", path());
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.document().get("schema").getAsString()).isEqualTo("ferrule.top/1");
@@ -99,7 +115,14 @@ class TopCommandTest {
 
   @Test
   void onceWritesTheTablesOnce() {
-    Run run = Run.of("top", "--once", "--interval", "100ms", path());
+    Run run =
+        Run.until(
+            top -> top.out().contains("#" + client.uri().getFragment()),
+            "top",
+            "--once",
+            "--interval",
+            "100ms",
+            path());
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())

@@ -139,8 +139,9 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Registers memory, which need not be page-aligned, with addresses that start at {@link
-   * #firstByte} in work requests. They do not disclose its address in this process. As with {@link
-   * #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
+   * #firstByte} in work requests. Of its address in this process, they disclose the lowest 16 bits
+   * to a peer that gets them. As with {@link #register(MemorySegment, int)}, the pages stay pinned
+   * until the region is closed.
    *
    * @param memory native memory
    * @param access constants of {@link AccessFlags}, combined by OR
@@ -164,7 +165,8 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Returns the address of the first byte of {@linkplain #registerRelocated relocated} memory in
-   * work requests. It equals the byte's offset in its page, as devices require.
+   * work requests: its address in this process modulo 64 KiB, the size of the largest page. So the
+   * byte has the same offset in its page for both, as devices require.
    *
    * @param memory the memory
    * @return 0 to 65,535

@@ -205,11 +205,11 @@ public final class VerbsContext implements AutoCloseable {
 
   /**
    * Takes an event as {@link #nextAsyncEvent()} does, and passes it to an observer before
-   * acknowledging it. After the acknowledgement, the object of the event may be closed at any time,
+   * acknowledging it. After the acknowledgment, the object of the event may be closed at any time,
    * and another object may have the same address.
    *
    * @param observer called with the event, if there is one; it must not close the object of the
-   *     event, which would wait for the acknowledgement
+   *     event, which would wait for the acknowledgment
    * @return the event; empty if none is pending and the descriptor is non-blocking
    * @throws VerbsException if the device is gone
    */

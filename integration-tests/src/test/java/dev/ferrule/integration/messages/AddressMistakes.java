@@ -18,32 +18,32 @@ final class AddressMistakes {
     return List.of(
         new Mistake(
             "an address without a scheme",
-            scene -> scene.connect("app"),
+            fixture -> fixture.connect("app"),
             "InvalidAddressException: app: the address has no scheme; write one such as "
                 + "magicring://10.0.0.1:18515 or sendrecv://10.0.0.1:18515 or sm:///dev/shm/app"),
         new Mistake(
             "the scheme of no provider",
-            scene -> scene.connect("tcp://host:1"),
+            fixture -> fixture.connect("tcp://host:1"),
             "ProviderUnavailableException: tcp://host:1: no provider for the scheme "
                 + "'tcp'; available: magicring, sendrecv, sm"),
         new Mistake(
             "a relative path",
-            scene -> scene.connect("sm:app"),
+            fixture -> fixture.connect("sm:app"),
             "InvalidAddressException: sm:app: the path must be absolute; write "
                 + "sm:///DIRECTORY, such as sm:///tmp/app"),
         new Mistake(
             "a host in an address of sm",
-            scene -> scene.connect("sm://host/app"),
+            fixture -> fixture.connect("sm://host/app"),
             "InvalidAddressException: sm://host/app: an address of sm has no host, but "
                 + "this one has 'host'; write three slashes: sm:///host/app"),
         new Mistake(
             "the root directory",
-            scene -> scene.connect("sm:///"),
+            fixture -> fixture.connect("sm:///"),
             "InvalidAddressException: sm:///: the root directory cannot hold endpoints; "
                 + "name a directory, such as sm:///tmp/app"),
         new Mistake(
             "a path too long for a socket",
-            scene -> scene.listenOn("sm:///tmp/" + "x".repeat(100)),
+            fixture -> fixture.listenOn("sm:///tmp/" + "x".repeat(100)),
             "InvalidAddressException: sm:///tmp/"
                 + "x".repeat(100)
                 + ": the path is too long: the endpoint's socket would have a path of 125 bytes, "
@@ -51,33 +51,33 @@ final class AddressMistakes {
                 + "such as one in /dev/shm"),
         new Mistake(
             "a file as the directory",
-            scene -> scene.listenOn(file(scene)),
+            fixture -> fixture.listenOn(file(fixture)),
             "InvalidAddressException: sm:///DIR/file: /DIR/file is a file, not a "
                 + "directory; use another path"),
         new Mistake(
             "a directory in which no user may create files",
-            scene -> scene.listenOn("sm:///sys/kernel/ferrule"),
+            fixture -> fixture.listenOn("sm:///sys/kernel/ferrule"),
             "InvalidAddressException: sm:///sys/kernel/ferrule: permission denied: "
                 + "mkdir(/sys/kernel/ferrule): Operation not permitted (errno 1); choose a "
                 + "directory that this user may write to, and run both processes as the same "
                 + "user, or with access=group"),
         new Mistake(
             "a file system without files",
-            scene -> scene.listenOn("sm:///proc/ferrule"),
+            fixture -> fixture.listenOn("sm:///proc/ferrule"),
             "InvalidAddressException: sm:///proc/ferrule: mkdir(/proc/ferrule): No such "
                 + "file or directory (errno 2); no file can be created there; choose another "
                 + "directory, such as one in /dev/shm"));
   }
 
-  private static String file(Scene scene) throws Exception {
-    return "sm://" + Files.createFile(scene.directory().resolve("file"));
+  private static String file(Fixture fixture) throws Exception {
+    return "sm://" + Files.createFile(fixture.directory().resolve("file"));
   }
 
   static List<Mistake> options() {
     return List.of(
         new Mistake(
             "an unknown option",
-            scene -> scene.listen("?colour=red"),
+            fixture -> fixture.listen("?colour=red"),
             "InvalidOptionException: sm:///DIR?colour=red: unknown option 'colour'; "
                 + "valid options: NAMES"),
         new Mistake(
@@ -109,10 +109,10 @@ final class AddressMistakes {
                 + "is not valid: connectTimeout is a time from 1ms to 24h, such as 250ms, 5s "
                 + "or 2m"),
         new Mistake(
-            "neither true nor false",
+            "neither on nor off",
             of("singleReceiver=maybe"),
             "InvalidOptionException: sm:///DIR?singleReceiver=maybe: option "
-                + "singleReceiver=maybe is not valid: singleReceiver is true or false"),
+                + "singleReceiver=maybe is not valid: singleReceiver is one of on, off"),
         new Mistake(
             "an option given twice",
             of("lanes=1&lanes=2"),
@@ -131,80 +131,80 @@ final class AddressMistakes {
                 + "maxMessage=1MiB"),
         new Mistake(
             "an option that the query must not override",
-            scene ->
-                scene.connect(
-                    scene.address() + "?access=group",
+            fixture ->
+                fixture.connect(
+                    fixture.address() + "?access=group",
                     ConnectionOptions.builder().set("access", "user").build()),
             "InvalidOptionException: sm:///DIR?access=group: the program has set "
                 + "access=user, and the address's query access=group: the query cannot "
                 + "override this option; remove it there, or let the program set access=group"),
         new Mistake(
             "a prefix that is no scheme",
-            scene ->
-                scene.connect(
-                    scene.address(), ConnectionOptions.builder().set("shm.ring", "1MiB").build()),
+            fixture ->
+                fixture.connect(
+                    fixture.address(), ConnectionOptions.builder().set("shm.ring", "1MiB").build()),
             "InvalidOptionException: sm:///DIR: unknown scheme in option 'shm.ring'; "
                 + "known schemes: magicring, sendrecv, sm"));
   }
 
   private static Mistake.Action of(String query) {
-    return scene -> scene.listen("?" + query);
+    return fixture -> fixture.listen("?" + query);
   }
 
   static List<Mistake> handshake() {
     return List.of(
         new Mistake(
             "no listener",
-            scene -> scene.connect(scene.address()),
+            fixture -> fixture.connect(fixture.address()),
             "ConnectionRefusedException: sm:///DIR: connection refused: no listener at "
                 + "sm:///DIR (start one, or check the path): no live listener in the directory"),
         new Mistake(
             "no directory",
-            scene -> scene.connect(scene.address() + "/none"),
+            fixture -> fixture.connect(fixture.address() + "/none"),
             "ConnectionRefusedException: sm:///DIR/none: connection refused: no listener "
                 + "at sm:///DIR/none (start one, or check the path): the directory does not "
                 + "exist"),
         new Mistake(
             "several listeners",
-            scene -> {
-              scene.listen("");
-              scene.listen("");
-              scene.connect(scene.address());
+            fixture -> {
+              fixture.listen("");
+              fixture.listen("");
+              fixture.connect(fixture.address());
             },
             "ConnectionRefusedException: sm:///DIR: connection refused: the directory has 2 "
                 + "listeners (connect to one of them: sm:///DIR/PID/ID, sm:///DIR/PID/ID)"),
         new Mistake(
             "a listener whose process was killed",
-            scene -> {
-              LostPeer peer = scene.keep(LostPeer.start(scene.address()));
+            fixture -> {
+              LostPeer peer = fixture.keep(LostPeer.start(fixture.address()));
               String address = peer.address();
               peer.kill();
-              scene.connect(address);
+              fixture.connect(address);
             },
             "ConnectionRefusedException: sm:///DIR/PID/ID: connection refused: no "
                 + "listener at sm:///DIR/PID/ID (start one, or check the path): no process "
                 + "owns the endpoint"),
         new Mistake(
             "an address in use",
-            scene -> scene.listenOn(scene.listen("").uri().toString()),
+            fixture -> fixture.listenOn(fixture.listen("").uri().toString()),
             "AddressInUseException: sm:///DIR/PID/ID: address in use: a live process "
                 + "owns the endpoint; close its listener and connections, or use another number"),
         new Mistake(
             "a listener that does not accept",
-            scene -> scene.connect(scene.listen("").uri() + "?connectTimeout=50ms"),
+            fixture -> fixture.connect(fixture.listen("").uri() + "?connectTimeout=50ms"),
             "OperationTimeoutException: sm:///DIR/PID/ID?connectTimeout=50ms: connect "
                 + "timed out: the listener's process is alive but did not accept in time; "
                 + "check that its program calls accept and is not stopped"),
         new Mistake(
             "no client",
-            scene -> scene.listen("").accept(Duration.ZERO),
+            fixture -> fixture.listen("").accept(Duration.ZERO),
             "OperationTimeoutException: sm:///DIR/PID/ID: accept timed out: no "
                 + "connection request"),
         new Mistake(
             "a listener that rejects the client",
-            scene -> {
-              var listener = scene.listen("");
-              var connecting = scene.connecting(listener.uri().toString());
+            fixture -> {
+              var listener = fixture.listen("");
+              var connecting = fixture.connecting(listener.uri().toString());
               listener.nextRequest().reject("busy".getBytes(StandardCharsets.UTF_8));
               join(connecting);
             },
@@ -212,18 +212,18 @@ final class AddressMistakes {
                 + "connection with payload() of 4 bytes"),
         new Mistake(
             "a payload that is too long",
-            scene ->
-                scene.connect(
-                    scene.listen("").uri().toString(),
+            fixture ->
+                fixture.connect(
+                    fixture.listen("").uri().toString(),
                     ConnectionOptions.builder().payload(new byte[10_000]).build()),
             "MessageTooLongException: sm:///DIR/PID/ID: payload too long: 10000 bytes "
                 + "exceed the limit of 1024 bytes; send the rest in a message"),
         new Mistake(
             "a client with more memory than the listener permits",
-            scene -> {
-              var listener = scene.listen("?maxPeerMemory=128MiB");
-              var connecting = scene.connecting(listener.uri() + "?allocatable=1GiB");
-              scene.accepting(listener);
+            fixture -> {
+              var listener = fixture.listen("?maxPeerMemory=128MiB");
+              var connecting = fixture.connecting(listener.uri() + "?allocatable=1GiB");
+              fixture.accepting(listener);
               join(connecting);
             },
             "ResourceExhaustedException: sm:///DIR/PID/ID?allocatable=1GiB: the listener "
@@ -234,8 +234,8 @@ final class AddressMistakes {
                 + "maxPeerMemory and maxMapped"),
         new Mistake(
             "a closed listener",
-            scene -> {
-              var listener = scene.listen("");
+            fixture -> {
+              var listener = fixture.listen("");
               listener.close();
               listener.accept();
             },

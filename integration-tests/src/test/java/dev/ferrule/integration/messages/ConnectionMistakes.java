@@ -23,8 +23,8 @@ final class ConnectionMistakes {
     return List.of(
         new Mistake(
             "a send after the own close",
-            scene -> {
-              Connection client = scene.pair("").client();
+            fixture -> {
+              Connection client = fixture.pair("").client();
               client.close();
               client.sender().send(HELLO);
             },
@@ -32,8 +32,8 @@ final class ConnectionMistakes {
                 + "this side"),
         new Mistake(
             "a receive after the own close",
-            scene -> {
-              Connection client = scene.pair("").client();
+            fixture -> {
+              Connection client = fixture.pair("").client();
               client.close();
               client.receiver().receive();
             },
@@ -41,8 +41,8 @@ final class ConnectionMistakes {
                 + "this side"),
         new Mistake(
             "a send after the peer's close",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
               pair.server().close();
               while (true) {
                 pair.client().sender().send(HELLO);
@@ -52,8 +52,8 @@ final class ConnectionMistakes {
                 + "the peer"),
         new Mistake(
             "a receive after the peer's close",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
               pair.server().close();
               pair.client().receiver().receive();
             },
@@ -61,8 +61,8 @@ final class ConnectionMistakes {
                 + "received, and the connection was closed by the peer"),
         new Mistake(
             "a receive after the end of the peer's messages",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
               pair.server().sender().close();
               pair.client().receiver().receive();
             },
@@ -70,16 +70,16 @@ final class ConnectionMistakes {
                 + "received, and the peer has closed its senders"),
         new Mistake(
             "a send by a closed sender",
-            scene -> {
-              Connection client = scene.pair("").client();
+            fixture -> {
+              Connection client = fixture.pair("").client();
               client.sender().close();
               client.sender().send(HELLO);
             },
             "IllegalStateException: the sender is closed"),
         new Mistake(
             "a sender after the last one was closed",
-            scene -> {
-              Connection client = scene.pair("").client();
+            fixture -> {
+              Connection client = fixture.pair("").client();
               client.sender().close();
               client.newSender();
             },
@@ -88,9 +88,9 @@ final class ConnectionMistakes {
                 + "before the last one is closed"),
         new Mistake(
             "a peer whose process is killed",
-            scene -> {
-              LostPeer peer = scene.keep(LostPeer.start(scene.address()));
-              Connection client = scene.connect(peer.address());
+            fixture -> {
+              LostPeer peer = fixture.keep(LostPeer.start(fixture.address()));
+              Connection client = fixture.connect(peer.address());
               peer.kill();
               client.receiver().receive();
             },
@@ -102,24 +102,25 @@ final class ConnectionMistakes {
     return List.of(
         new Mistake(
             "a message longer than the peer receives",
-            scene -> scene.pair("?maxMessage=4KiB").client().sender().send(scene.memory(5_000)),
+            fixture ->
+                fixture.pair("?maxMessage=4KiB").client().sender().send(fixture.memory(5_000)),
             "MessageTooLongException: sm:///DIR/PID/ID#N: message too long: 5000 bytes "
                 + "exceed the limit of 4096 bytes; send it in parts, or raise maxMessage on "
                 + "the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "a claim longer than the peer receives",
-            scene -> scene.pair("?maxMessage=4KiB").client().sender().claim(5_000),
+            fixture -> fixture.pair("?maxMessage=4KiB").client().sender().claim(5_000),
             "MessageTooLongException: sm:///DIR/PID/ID#N: message too long: 5000 bytes "
                 + "exceed the limit of 4096 bytes; send it in parts, or raise maxMessage on "
                 + "the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "a claim of a negative length",
-            scene -> scene.pair("").client().sender().claim(-1),
+            fixture -> fixture.pair("").client().sender().claim(-1),
             "IllegalArgumentException: invalid message length: -1 bytes; the minimum is 0"),
         new Mistake(
             "a region that is committed twice",
-            scene -> {
-              SendRegion region = scene.pair("").client().sender().claim(8);
+            fixture -> {
+              SendRegion region = fixture.pair("").client().sender().claim(8);
               region.commit();
               region.commit();
             },
@@ -127,20 +128,20 @@ final class ConnectionMistakes {
                 + "staged or aborted"),
         new Mistake(
             "a commit of more than was claimed",
-            scene -> {
-              try (SendRegion region = scene.pair("").client().sender().claim(8)) {
+            fixture -> {
+              try (SendRegion region = fixture.pair("").client().sender().claim(8)) {
                 region.commit(9);
               }
             },
             "IllegalArgumentException: cannot send 9 bytes of a region of 8 bytes"),
         new Mistake(
             "the id of no message",
-            scene -> scene.pair("").client().sender().await(7),
+            fixture -> fixture.pair("").client().sender().await(7),
             "IllegalArgumentException: unknown message id 7; the last id is 0"),
         new Mistake(
             "a peer that does not receive",
-            scene -> {
-              Connection client = scene.pair("?maxMessage=64&ring=4KiB").client();
+            fixture -> {
+              Connection client = fixture.pair("?maxMessage=64&ring=4KiB").client();
               while (true) {
                 client.sender().send(HELLO, Duration.ofMillis(1));
               }
@@ -149,8 +150,8 @@ final class ConnectionMistakes {
                 + "for a message of 5 bytes: the peer is not receiving"),
         new Mistake(
             "all space claimed by the program",
-            scene -> {
-              Connection client = scene.pair("?maxMessage=4KiB&buffer=8KiB").client();
+            fixture -> {
+              Connection client = fixture.pair("?maxMessage=4KiB&buffer=8KiB").client();
               while (true) {
                 client.sender().claim(4_096);
               }
@@ -159,13 +160,13 @@ final class ConnectionMistakes {
                 + "abort regions before claiming more"),
         new Mistake(
             "no message",
-            scene -> scene.pair("").client().receiver().receive(Duration.ZERO),
+            fixture -> fixture.pair("").client().receiver().receive(Duration.ZERO),
             "OperationTimeoutException: sm:///DIR/PID/ID#N: receive timed out: no "
                 + "message arrived"),
         new Mistake(
             "an interrupted receive",
-            scene -> {
-              Connection client = scene.pair("?wait=block").client();
+            fixture -> {
+              Connection client = fixture.pair("?wait=block").client();
               Thread.currentThread().interrupt();
               try {
                 client.receiver().receive();
@@ -177,12 +178,12 @@ final class ConnectionMistakes {
                 + "waiting to receive"),
         new Mistake(
             "a poll for no messages",
-            scene -> scene.pair("").client().receiver().poll((b, o, l) -> {}, 0),
+            fixture -> fixture.pair("").client().receiver().poll((b, o, l) -> {}, 0),
             "IllegalArgumentException: invalid limit: 0 messages; the minimum is 1"),
         new Mistake(
             "a region that is freed twice",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
               pair.server().sender().send(HELLO);
               var message = pair.client().receiver().receive();
               message.close();
@@ -191,17 +192,17 @@ final class ConnectionMistakes {
             "IllegalStateException: the region was already freed"),
         new Mistake(
             "a region of another connection",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
-              Scene.Pair other = scene.pair("");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
+              Fixture.Pair other = fixture.pair("");
               pair.server().sender().send(HELLO);
               other.client().receiver().free(pair.client().receiver().receive());
             },
             "IllegalArgumentException: the region was received from another connection"),
         new Mistake(
             "more senders than the peer permits",
-            scene -> {
-              Connection client = scene.pair("?lanes=1").client();
+            fixture -> {
+              Connection client = fixture.pair("?lanes=1").client();
               client.newSender();
               client.newSender();
             },
@@ -209,10 +210,10 @@ final class ConnectionMistakes {
                 + "beside the first is reached: close one, or raise the peer's option lanes"),
         new Mistake(
             "the messages of a common receiver",
-            scene -> {
-              var listener = scene.listen("?singleReceiver=on");
-              var connecting = scene.connecting(listener.uri().toString());
-              Connection server = scene.keep(listener.accept());
+            fixture -> {
+              var listener = fixture.listen("?singleReceiver=on");
+              var connecting = fixture.connecting(listener.uri().toString());
+              Connection server = fixture.keep(listener.accept());
               connecting.join();
               listener.receiver();
               server.receiver().receive();
@@ -221,12 +222,12 @@ final class ConnectionMistakes {
                 + "Listener.receiver(); receive from there"),
         new Mistake(
             "a common receiver without its option",
-            scene -> scene.listen("").receiver(),
+            fixture -> fixture.listen("").receiver(),
             "IllegalStateException: Listener.receiver() requires the listener's option "
                 + "singleReceiver=on"),
         new Mistake(
             "readiness without its option",
-            scene -> scene.listen("").readiness(),
+            fixture -> fixture.listen("").readiness(),
             "IllegalStateException: sm:///DIR/PID/ID has no readiness: the option "
                 + "readiness is off; set readiness=receive or readiness=all before connecting "
                 + "or listening"));
@@ -236,50 +237,50 @@ final class ConnectionMistakes {
     return List.of(
         new Mistake(
             "an access beyond the exposed memory",
-            scene -> {
-              Scene.Access access = scene.access(RmaRight.WRITE);
+            fixture -> {
+              Fixture.Access access = fixture.access(RmaRight.WRITE);
               access.rma().write(access.local(), 0, access.remote(), 60, 8);
             },
             "IndexOutOfBoundsException: the access exceeds the remote memory: 8 bytes at "
                 + "offset 60 of 64 bytes"),
         new Mistake(
             "an access beyond the local memory",
-            scene -> {
-              Scene.Access access = scene.access(RmaRight.WRITE);
+            fixture -> {
+              Fixture.Access access = fixture.access(RmaRight.WRITE);
               access.rma().write(access.local(), 127, access.remote(), 0, 8);
             },
             "IndexOutOfBoundsException: the access exceeds the local memory: 8 bytes at "
                 + "offset 127 of 128 bytes"),
         new Mistake(
             "an access without the right",
-            scene -> {
-              Scene.Access access = scene.access(RmaRight.READ);
+            fixture -> {
+              Fixture.Access access = fixture.access(RmaRight.READ);
               access.rma().write(access.local(), 0, access.remote(), 0, 8);
             },
             "RemoteAccessException: sm:///DIR/PID/ID#N: the peer has not exposed the "
                 + "memory for WRITE: it must pass this right to Rma.expose or Rma.allocate"),
         new Mistake(
             "an atomic operation on a word that is not aligned",
-            scene -> {
-              Scene.Access access = scene.access(RmaRight.ATOMIC);
+            fixture -> {
+              Fixture.Access access = fixture.access(RmaRight.ATOMIC);
               access.rma().fetchAndAdd(access.local(), 0, access.remote(), 4, 1);
             },
             "IllegalArgumentException: the remote word at offset 4 is not aligned: the "
                 + "memory's address plus the offset must be a multiple of 8"),
         new Mistake(
             "a handle that is too long",
-            scene -> RmaHandle.of(new byte[99]),
+            fixture -> RmaHandle.of(new byte[99]),
             "RemoteAccessException: invalid handle: 99 bytes; a handle has 1 to 28"),
         new Mistake(
             "a handle that is not one",
-            scene -> scene.pair("").client().rma().attach(RmaHandle.of(new byte[8])),
+            fixture -> fixture.pair("").client().rma().attach(RmaHandle.of(new byte[8])),
             "RemoteAccessException: sm:///DIR/PID/ID#N: invalid handle: not created by "
                 + "this version of Ferrule; use the same release on both sides"),
         new Mistake(
             "the handle of closed memory",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
-              var exposed = pair.server().rma().expose(scene.memory(64), RmaRight.READ);
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
+              var exposed = pair.server().rma().expose(fixture.memory(64), RmaRight.READ);
               exposed.close();
               pair.client().rma().attach(exposed.handle());
             },
@@ -288,64 +289,68 @@ final class ConnectionMistakes {
                 + "forged, or the peer has revoked the access"),
         new Mistake(
             "an access to memory that was closed",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
-              var exposed = pair.server().rma().expose(scene.memory(64), RmaRight.READ);
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
+              var exposed = pair.server().rma().expose(fixture.memory(64), RmaRight.READ);
               Rma rma = pair.client().rma();
               var remote = rma.attach(exposed.handle());
               exposed.close();
-              rma.await(rma.read(pair.client().register(scene.memory(8)), 0, remote, 0, 8));
+              rma.await(rma.read(pair.client().register(fixture.memory(8)), 0, remote, 0, 8));
             },
             "RemoteAccessException: sm:///DIR/PID/ID#N: the peer has closed the ExposedMemory, "
                 + "which revokes the access"),
         new Mistake(
             "memory exposed without a right",
-            scene -> scene.pair("").server().rma().expose(scene.memory(64)),
+            fixture -> fixture.pair("").server().rma().expose(fixture.memory(64)),
             "IllegalArgumentException: no right given: expose memory for reads, writes "
                 + "or atomic operations"),
         new Mistake(
             "read-only memory exposed for writes",
-            scene ->
-                scene.pair("").server().rma().expose(scene.memory(64).asReadOnly(), RmaRight.WRITE),
+            fixture ->
+                fixture
+                    .pair("")
+                    .server()
+                    .rma()
+                    .expose(fixture.memory(64).asReadOnly(), RmaRight.WRITE),
             "IllegalArgumentException: read-only memory cannot be exposed for writes or "
                 + "atomic operations"),
         new Mistake(
             "more memory than the option allocatable",
-            scene ->
-                scene.pair("?allocatable=1MiB").server().rma().allocate(4L << 20, RmaRight.READ),
+            fixture ->
+                fixture.pair("?allocatable=1MiB").server().rma().allocate(4L << 20, RmaRight.READ),
             "ResourceExhaustedException: sm:///DIR/PID/ID#N: no room for 4194304 bytes "
                 + "in the 1048576 bytes that this side can allocate for this connection; close "
                 + "other allocated memory, or raise the option allocatable"),
         new Mistake(
             "an allocation of 0 bytes",
-            scene -> scene.pair("").server().rma().allocate(0, RmaRight.READ),
+            fixture -> fixture.pair("").server().rma().allocate(0, RmaRight.READ),
             "IllegalArgumentException: invalid size: 0 bytes; the minimum is 1"),
         new Mistake(
             "memory of the heap",
-            scene -> scene.pair("").client().register(HELLO),
+            fixture -> fixture.pair("").client().register(HELLO),
             "IllegalArgumentException: heap memory cannot be registered; allocate native "
                 + "memory by an Arena"),
         new Mistake(
             "memory of one thread",
-            scene -> {
+            fixture -> {
               try (Arena arena = Arena.ofConfined()) {
-                scene.pair("").client().register(arena.allocate(8));
+                fixture.pair("").client().register(arena.allocate(8));
               }
             },
             "IllegalArgumentException: memory confined to one thread cannot be "
                 + "registered; use Arena.ofShared()"),
         new Mistake(
             "registered memory that is closed",
-            scene -> {
-              Connection client = scene.pair("").client();
-              RegisteredMemory memory = client.register(scene.memory(8));
+            fixture -> {
+              Connection client = fixture.pair("").client();
+              RegisteredMemory memory = client.register(fixture.memory(8));
               memory.close();
               client.sender().sendRegistered(memory, 0, 8);
             },
             "IllegalStateException: the registered memory is closed; register it again"),
         new Mistake(
             "the id of no operation",
-            scene -> scene.pair("").client().rma().await(3),
+            fixture -> fixture.pair("").client().rma().await(3),
             "IllegalArgumentException: unknown operation id 3; the last id is 0"));
   }
 
@@ -353,8 +358,8 @@ final class ConnectionMistakes {
     return List.of(
         new Mistake(
             "a receiver that two threads use",
-            scene -> {
-              Connection client = scene.pair("?wait=block").client();
+            fixture -> {
+              Connection client = fixture.pair("?wait=block").client();
               Thread other =
                   Thread.ofPlatform()
                       .daemon()
@@ -366,8 +371,8 @@ final class ConnectionMistakes {
                           // the connection is closed at the end
                         }
                       });
-              scene.keep(other::join);
-              scene.keep(client);
+              fixture.keep(other::join);
+              fixture.keep(client);
               awaitBlocked(other);
               Thread.currentThread().setName("main");
               client.receiver().receive(Duration.ZERO);

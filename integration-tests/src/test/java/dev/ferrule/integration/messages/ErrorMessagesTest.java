@@ -46,7 +46,7 @@ class ErrorMessagesTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("ofSm")
   void aFailureOfSmStatesWhatFailedWhyAndWhatToDo(Mistake mistake) throws Exception {
-    check(Scene.ofSm(directory), mistake);
+    check(Fixture.ofSm(directory), mistake);
   }
 
   static Stream<Mistake> ofSendRecv() {
@@ -56,7 +56,7 @@ class ErrorMessagesTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("ofSendRecv")
   void aFailureOfSendRecvStatesWhatFailedWhyAndWhatToDo(Mistake mistake) throws Exception {
-    check(Scene.ofRdma(directory, SendRecvProvider::new), mistake);
+    check(Fixture.ofRdma(directory, SendRecvProvider::new), mistake);
   }
 
   static List<Mistake> ofMagicRing() {
@@ -66,14 +66,14 @@ class ErrorMessagesTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("ofMagicRing")
   void aFailureOfMagicRingStatesWhatFailedWhyAndWhatToDo(Mistake mistake) throws Exception {
-    check(Scene.ofRdma(directory, MagicRingProvider::new), mistake);
+    check(Fixture.ofRdma(directory, MagicRingProvider::new), mistake);
   }
 
-  private static void check(Scene scene, Mistake mistake) throws Exception {
-    try (scene) {
-      Throwable failure = catchThrowable(() -> mistake.action().run(scene));
+  private static void check(Fixture fixture, Mistake mistake) throws Exception {
+    try (fixture) {
+      Throwable failure = catchThrowable(() -> mistake.action().run(fixture));
       assertThat(failure).as("failure").isNotNull();
-      assertThat(scene.readable(failure)).isEqualTo(mistake.message());
+      assertThat(fixture.readable(failure)).isEqualTo(mistake.message());
     }
   }
 

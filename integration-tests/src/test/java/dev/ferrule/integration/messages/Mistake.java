@@ -5,9 +5,9 @@ package dev.ferrule.integration.messages;
  * A row of a table: a mistake of the user, or a failure, and what is reported.
  *
  * @param name the mistake
- * @param action the call that fails, which uses the parts of a scene
- * @param message the type of the exception and its whole message, as {@link Scene#readable} writes
- *     it
+ * @param action the call that fails, which uses the parts of a fixture
+ * @param message the type of the exception and its whole message, as {@link Fixture#readable}
+ *     writes it
  */
 record Mistake(String name, Action action, String message) {
 
@@ -15,7 +15,7 @@ record Mistake(String name, Action action, String message) {
   interface Action {
 
     /** Throws the exception with the message. */
-    void run(Scene scene) throws Exception;
+    void run(Fixture fixture) throws Exception;
   }
 
   @Override

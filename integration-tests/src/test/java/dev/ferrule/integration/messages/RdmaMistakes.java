@@ -20,81 +20,82 @@ final class RdmaMistakes {
     return List.of(
         new Mistake(
             "no port",
-            scene -> scene.connect("sendrecv://127.0.0.1"),
+            fixture -> fixture.connect("sendrecv://127.0.0.1"),
             "InvalidAddressException: sendrecv://127.0.0.1: the port is missing: write "
                 + "sendrecv://HOST:PORT with a port from 0 to 65535"),
         new Mistake(
             "port 0",
-            scene -> scene.connect("sendrecv://127.0.0.1:0"),
+            fixture -> fixture.connect("sendrecv://127.0.0.1:0"),
             "InvalidAddressException: sendrecv://127.0.0.1:PORT: invalid port 0: no "
                 + "listener has it; write the listener's port"),
         new Mistake(
             "a port out of range",
-            scene -> scene.listenOn("sendrecv://127.0.0.1:65536"),
+            fixture -> fixture.listenOn("sendrecv://127.0.0.1:65536"),
             "InvalidAddressException: sendrecv://127.0.0.1:PORT: invalid port 65536: "
                 + "write sendrecv://HOST:PORT with a port from 0 to 65535"),
         new Mistake(
             "a path",
-            scene -> scene.listenOn("sendrecv://127.0.0.1:1/app"),
+            fixture -> fixture.listenOn("sendrecv://127.0.0.1:1/app"),
             "InvalidAddressException: sendrecv://127.0.0.1:PORT/app: an address has only "
                 + "a host and a port: write sendrecv://HOST:PORT"),
         new Mistake(
             "no host",
-            scene -> scene.listenOn("sendrecv:///app"),
+            fixture -> fixture.listenOn("sendrecv:///app"),
             "InvalidAddressException: sendrecv:///app: an address needs a host and a "
                 + "port: write sendrecv://HOST:PORT"),
         new Mistake(
             "an unknown host",
-            scene -> scene.connect("sendrecv://no-such-host.invalid:1"),
+            fixture -> fixture.connect("sendrecv://no-such-host.invalid:1"),
             "InvalidAddressException: sendrecv://no-such-host.invalid:1: unknown host: "
                 + "check the name, or write its IP address"),
         new Mistake(
             "an option of magicring",
-            scene -> scene.listen("?window=8"),
+            fixture -> fixture.listen("?window=8"),
             "InvalidOptionException: sendrecv://127.0.0.1:PORT?window=8: unknown option "
                 + "'window'; valid options: NAMES"),
         new Mistake(
             "a number out of range",
-            scene -> scene.listen("?rnrRetry=8"),
+            fixture -> fixture.listen("?rnrRetry=8"),
             "InvalidOptionException: sendrecv://127.0.0.1:PORT?rnrRetry=8: option "
                 + "rnrRetry=8 is not valid: rnrRetry is a whole number from 0 to 7"),
         new Mistake(
             "no listener",
-            scene -> scene.connect("sendrecv://127.0.0.1:9"),
+            fixture -> fixture.connect("sendrecv://127.0.0.1:9"),
             "ConnectionRefusedException: sendrecv://127.0.0.1:PORT: connection refused: "
                 + "no listener at that port (start one, or check the port) (reject reason 8)"),
         new Mistake(
             "an address in use",
-            scene -> scene.listenOn(scene.listen("").uri().toString()),
+            fixture -> fixture.listenOn(fixture.listen("").uri().toString()),
             "AddressInUseException: sendrecv://127.0.0.1:PORT: "
                 + "rdma_bind_addr(127.0.0.1:PORT): Address already in use (errno 98); another "
                 + "listener has that port: use another port"),
         new Mistake(
             "a listener that does not accept",
-            scene -> scene.connect(scene.listen("").uri() + "?connectTimeout=50ms"),
+            fixture -> fixture.connect(fixture.listen("").uri() + "?connectTimeout=50ms"),
             "OperationTimeoutException: sendrecv://127.0.0.1:PORT?connectTimeout=50ms: "
                 + "connect timed out: the listener has not accepted within connectTimeout "
                 + "(raise it, or call accept() more often at the listener)"),
         new Mistake(
             "no client",
-            scene -> scene.listen("").accept(Duration.ZERO),
+            fixture -> fixture.listen("").accept(Duration.ZERO),
             "OperationTimeoutException: sendrecv://127.0.0.1:PORT: accept timed out: no "
                 + "connection request"),
         new Mistake(
             "a message longer than the peer receives",
-            scene -> scene.pair("?maxMessage=4KiB").client().sender().send(scene.memory(5_000)),
+            fixture ->
+                fixture.pair("?maxMessage=4KiB").client().sender().send(fixture.memory(5_000)),
             "MessageTooLongException: sendrecv://127.0.0.1:PORT#N: message too long: "
                 + "5000 bytes exceed the limit of 4096 bytes; send it in parts, or raise "
                 + "maxMessage on the receiving side, and over RDMA sendBuffer on this one"),
         new Mistake(
             "no message",
-            scene -> scene.pair("").client().receiver().receive(Duration.ZERO),
+            fixture -> fixture.pair("").client().receiver().receive(Duration.ZERO),
             "OperationTimeoutException: sendrecv://127.0.0.1:PORT#N: receive timed out: "
                 + "no message arrived"),
         new Mistake(
             "all buffers held by the program",
-            scene -> {
-              Scene.Pair pair = scene.pair("?maxMessage=64&receives=4&credits=on");
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("?maxMessage=64&receives=4&credits=on");
               while (true) {
                 pair.server().sender().trySend(HELLO);
                 pair.client().receiver().receive(Duration.ofSeconds(60));
@@ -104,8 +105,8 @@ final class RdmaMistakes {
                 + "messages: free some before receiving more, or raise the option receives"),
         new Mistake(
             "an access without the right",
-            scene -> {
-              Scene.Access access = scene.access(RmaRight.READ);
+            fixture -> {
+              Fixture.Access access = fixture.access(RmaRight.READ);
               access.rma().write(access.local(), 0, access.remote(), 0, 8);
             },
             "RemoteAccessException: sendrecv://127.0.0.1:PORT#N: the peer has not "
@@ -113,7 +114,7 @@ final class RdmaMistakes {
                 + "Rma.allocate"),
         new Mistake(
             "remote memory access without a handshake",
-            scene -> scene.pair("?hello=off&credits=off").client().rma(),
+            fixture -> fixture.pair("?hello=off&credits=off").client().rma(),
             "UnsupportedOperationException: remote memory access needs a handshake, "
                 + "which hello=off disables: sendrecv://127.0.0.1:PORT#N"));
   }
@@ -122,20 +123,20 @@ final class RdmaMistakes {
     return List.of(
         new Mistake(
             "no locked memory",
-            scene -> {
-              var listener = scene.listen("");
-              scene.fabric().failNext("regMr", Errno.ENOMEM);
-              scene.connect(listener.uri().toString());
+            fixture -> {
+              var listener = fixture.listen("");
+              fixture.fabric().failNext("regMr", Errno.ENOMEM);
+              fixture.connect(listener.uri().toString());
             },
             "ResourceExhaustedException: sendrecv://127.0.0.1:PORT: ibv_reg_mr(4456448 "
                 + "bytes): Cannot allocate memory (errno 12); raise the limit of locked memory "
                 + "(ulimit -l unlimited, memlock in limits.conf, or LimitMEMLOCK)"),
         new Mistake(
             "no queue pair",
-            scene -> {
-              var listener = scene.listen("");
-              scene.fabric().fail("createQp", Errno.ENOMEM);
-              scene.connect(listener.uri().toString());
+            fixture -> {
+              var listener = fixture.listen("");
+              fixture.fabric().fail("createQp", Errno.ENOMEM);
+              fixture.connect(listener.uri().toString());
             },
             "ResourceExhaustedException: sendrecv://127.0.0.1:PORT: rdma_create_qp(108 "
                 + "sends, 68 receives, 0 bytes inline, 2 pieces): Cannot allocate memory "
@@ -143,10 +144,10 @@ final class RdmaMistakes {
                 + "connections"),
         new Mistake(
             "a link that is cut",
-            scene -> {
-              Scene.Pair pair = scene.pair("");
-              scene.fabric().setRetryTime(Duration.ofMillis(10));
-              scene.fabric().cutOne();
+            fixture -> {
+              Fixture.Pair pair = fixture.pair("");
+              fixture.fabric().setRetryTime(Duration.ofMillis(10));
+              fixture.fabric().cutOne();
               while (true) {
                 pair.client().sender().send(HELLO, Duration.ofSeconds(60));
               }
@@ -156,9 +157,9 @@ final class RdmaMistakes {
                 + "see the options ackTimeout and retries (RETRY_EXCEEDED, vendor error 0)"),
         new Mistake(
             "a fatal error of the device",
-            scene -> {
-              Connection client = scene.pair("").client();
-              scene.fabric().report(AsyncEvent.Type.DEVICE_FATAL);
+            fixture -> {
+              Connection client = fixture.pair("").client();
+              fixture.fabric().report(AsyncEvent.Type.DEVICE_FATAL);
               client.receiver().receive();
             },
             "PeerLostException: sendrecv://127.0.0.1:PORT#N: the RDMA device reports a "
@@ -169,30 +170,30 @@ final class RdmaMistakes {
     return List.of(
         new Mistake(
             "an option of sendrecv",
-            scene -> scene.listen("?receives=8"),
+            fixture -> fixture.listen("?receives=8"),
             "InvalidOptionException: magicring://127.0.0.1:PORT?receives=8: unknown "
                 + "option 'receives'; valid options: NAMES"),
         new Mistake(
             "a window out of range",
-            scene -> scene.listen("?window=0"),
+            fixture -> fixture.listen("?window=0"),
             "InvalidOptionException: magicring://127.0.0.1:PORT?window=0: option "
                 + "window=0 is not valid: window is a whole number from 1 to 4096"),
         new Mistake(
             "a receive on the side that only sends",
-            scene -> scene.pair("?simplex=on").client().receiver().receive(),
+            fixture -> fixture.pair("?simplex=on").client().receiver().receive(),
             "IllegalStateException: the connection is simplex, and this side only sends: "
                 + "magicring://127.0.0.1:PORT#N"),
         new Mistake(
             "a send on the side that only receives",
-            scene -> scene.pair("?simplex=on").server().sender().send(HELLO),
+            fixture -> fixture.pair("?simplex=on").server().sender().send(HELLO),
             "IllegalStateException: the connection is simplex, and this side only "
                 + "receives: magicring://127.0.0.1:PORT#N"),
         new Mistake(
             "a client of a simplex listener that is not simplex",
-            scene -> {
-              var listener = scene.listen("?simplex=on");
-              scene.accepting(listener);
-              scene.connect(listener.uri().toString());
+            fixture -> {
+              var listener = fixture.listen("?simplex=on");
+              fixture.accepting(listener);
+              fixture.connect(listener.uri().toString());
             },
             "ConnectionRefusedException: magicring://127.0.0.1:PORT: connection refused: "
                 + "the listener only receives (simplex=on); connect with simplex=on as well"));

@@ -4,7 +4,6 @@ package dev.ferrule.integration.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
@@ -68,7 +67,7 @@ class FerruleCommandTest {
       value = {
         "sendrecv  | --wait block"
             + "| bandwidth --connections 4 --threads 2 --unacked 16 --batch 8 --inline 0 --verify"
-            + " --wait block --rounds 1",
+            + " --wait block --rounds 1 --interval 1h",
         "sendrecv  | --single-receiver --srq --wait block"
             + "| bandwidth --connections 4 --threads 1 --wait block --verify --rounds 2",
         "magicring | --single-receiver --option mapping=plain --wait block"
@@ -78,7 +77,8 @@ class FerruleCommandTest {
     try (Serving server = Serving.start(scheme, options + MESSAGE_LIMIT)) {
       assertThat(run(measurement + LITTLE + MESSAGE_LIMIT + Serving.PATIENT + " " + server.uri()))
           .contains(scheme)
-          .containsPattern("(?m)^ +64 ");
+          .containsPattern("(?m)^ +64 ")
+          .matches(output -> output.contains("  sum\n") == measurement.contains("--interval"));
     }
   }
 
@@ -87,11 +87,12 @@ class FerruleCommandTest {
     try (Serving server = Serving.start("sendrecv", "--wait block" + MESSAGE_LIMIT)) {
       assertThat(
               run(
-                  "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin "
+                  "rma --size 64,300KiB --rounds 1 --interval 1h --messages 20 --warmup 20 --no-pin "
                       + MESSAGE_LIMIT
                       + Serving.PATIENT
                       + " "
                       + server.uri()))
+          .containsPattern("(?m)^write +0\\.00-[0-9.]+ +64 +20 .*  sum$")
           .containsPattern("(?m)^rdma +write +64 ")
           .containsPattern("(?m)^rdma +read +307200 ");
     }
@@ -161,10 +162,11 @@ class FerruleCommandTest {
   /** Checks the results of 1024 messages of 2 KiB. */
   private static void assertCalls(String json) {
     List<String> calls = new ArrayList<>();
-    for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
+    JsonObject document = new Gson().fromJson(json, JsonObject.class);
+    assertThat(document.get("provider").getAsString()).isEqualTo("magicring");
+    assertThat(document.get("method").getAsString()).isEqualTo("calls-one-way");
+    for (JsonElement element : document.getAsJsonArray("results")) {
       JsonObject result = element.getAsJsonObject();
-      assertThat(result.get("provider").getAsString()).isEqualTo("magicring");
-      assertThat(result.get("command").getAsString()).isEqualTo("latency-calls-one-way");
       assertThat(result.get("size_bytes").getAsInt()).isEqualTo(2048);
       assertThat(result.get("messages").getAsInt()).isEqualTo(1024);
       assertThat(result.getAsJsonObject("latency_ns").get("p50").getAsDouble()).isPositive();

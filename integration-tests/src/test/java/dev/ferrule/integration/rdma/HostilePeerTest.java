@@ -349,7 +349,8 @@ class HostilePeerTest {
       assertThat(peer.send(new byte[MAX_MESSAGE + 1], immediate(Immediate.MESSAGE)))
           .isNotEqualTo(CompletionStatus.SUCCESS);
 
-      NeverReceives.learns(connection, sending, "longer than this side's maxMessage");
+      NeverReceives.assertViolationReported(
+          connection, sending, "longer than this side's maxMessage");
     }
   }
 }

@@ -345,7 +345,8 @@ class HostileRingPeerTest {
         Connection connection = accepting.result()) {
       assertThat(peer.raw.write(new byte[10], 10, 0, peer.offer.key() + 1)).isIn(RawPeer.REFUSED);
 
-      NeverReceives.learns(connection, sending, "the peer wrote to memory that is not this side's");
+      NeverReceives.assertViolationReported(
+          connection, sending, "the peer wrote to memory that is not this side's");
     }
   }
 

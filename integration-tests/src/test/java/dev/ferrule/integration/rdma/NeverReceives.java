@@ -21,7 +21,7 @@ final class NeverReceives {
    * @param sending whether it sends messages; otherwise it does nothing
    * @param words part of the expected message
    */
-  static void learns(Connection connection, boolean sending, String words) {
+  static void assertViolationReported(Connection connection, boolean sending, String words) {
     if (sending) {
       Task<Void> sends =
           Task.start(() -> {

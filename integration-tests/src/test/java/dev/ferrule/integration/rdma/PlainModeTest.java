@@ -152,7 +152,8 @@ class PlainModeTest {
         Wires.Pair pair = Wires.pair(listener, "?hello=off&credits=off&maxMessage=1KiB")) {
       pair.client().sender().send(MemorySegment.ofArray(new byte[1024]));
 
-      NeverReceives.learns(pair.server(), sending, "longer than this side's maxMessage");
+      NeverReceives.assertViolationReported(
+          pair.server(), sending, "longer than this side's maxMessage");
     }
   }
 }

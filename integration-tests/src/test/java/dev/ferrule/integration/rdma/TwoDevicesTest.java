@@ -2,11 +2,14 @@
 package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -23,6 +26,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * One listener with clients on two devices. The second device is created for the test, and remains:
@@ -71,7 +76,7 @@ class TwoDevicesTest {
       List<Wires.Pair> pairs = pairs(listener);
       List<Task<Void>> tasks = new ArrayList<>();
       for (Wires.Pair pair : pairs) {
-        tasks.add(Task.start(() -> sendAll(pair.client())));
+        tasks.add(Task.start(() -> sendAll(pair.client(), MESSAGES)));
         Task.start(() -> sendUntilClosed(pair.server()));
         Task.start(() -> receiveUntilClosed(pair.client()));
       }
@@ -112,6 +117,37 @@ class TwoDevicesTest {
     }
   }
 
+  /** The peer is not at fault, and the program's loop connects again. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sendrecv", "magicring"})
+  void aDeviceThatLosesItsAddressLosesThePeer(String scheme) {
+    try (Listener listener = Wires.listen(scheme + "://" + SECOND_ADDRESS + ":0?");
+        Wires.Pair pair = Wires.pair(listener, "?closeTimeout=0s")) {
+      Commands.run("ip", "addr", "del", SECOND_ADDRESS + "/24", "dev", "v9");
+      try {
+        Task<Void> sending = Task.start(() -> sendAll(pair.client(), Integer.MAX_VALUE));
+        Task<Void> other = Task.start(() -> sendAll(pair.server(), Integer.MAX_VALUE));
+
+        assertThat(sending.failure()).isInstanceOf(PeerLostException.class);
+        assertThat(other.failure()).isInstanceOf(PeerLostException.class);
+      } finally {
+        Commands.run("ip", "addr", "add", SECOND_ADDRESS + "/24", "dev", "v9");
+      }
+    }
+  }
+
+  @Test
+  void aHostWithoutARouteRefusesTheConnection() {
+    Commands.run("ip", "route", "add", "unreachable", "192.0.2.0/24");
+    try {
+      assertThatThrownBy(() -> Wires.connect("sendrecv://192.0.2.1:1", ""))
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessageContaining("no route to that host");
+    } finally {
+      Commands.run("ip", "route", "del", "unreachable", "192.0.2.0/24");
+    }
+  }
+
   private static void assertReceives(Listener listener, int value) {
     try (ReceiveRegion message = listener.receiver().receive(Task.PATIENCE)) {
       assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
@@ -120,9 +156,9 @@ class TwoDevicesTest {
     }
   }
 
-  private static Void sendAll(Connection client) {
-    for (int i = 0; i < MESSAGES; i++) {
-      Numbered.send(client.sender(), i);
+  private static Void sendAll(Connection connection, int count) {
+    for (int i = 0; i < count; i++) {
+      Numbered.send(connection.sender(), i);
     }
     return null;
   }

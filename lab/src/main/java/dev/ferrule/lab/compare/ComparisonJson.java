@@ -3,29 +3,12 @@ package dev.ferrule.lab.compare;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.ferrule.tools.VersionProvider;
-import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.JsonDocument;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.OptionalDouble;
 
-/**
- * Formats a comparison as a JSON object. Figures that were not measured are omitted.
- *
- * <ul>
- *   <li>{@code ferrule}, {@code java}, {@code start} (ISO 8601, UTC), {@code rounds}, {@code ours}
- *       (a name), {@code load_before}, {@code load_after}
- *   <li>{@code competitors}, an array: {@code name}, {@code version}, and {@code missing} if it
- *       could not be measured
- *   <li>{@code figures}, an array: {@code measure} (such as {@code latency}, {@code rate}, {@code
- *       batch-8}, {@code senders-2} or {@code wake-up}), {@code size_bytes}, {@code name}, {@code
- *       p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code messages_per_s}, {@code rounds},
- *       {@code line_ns} (the latency of a bare line between the processors in these rounds; if the
- *       processors were migrated there are figures for each placement), {@code moved} (true if they
- *       were migrated during every round), and {@code ours_ratio}, which is Ferrule's median
- *       divided by this one
- * </ul>
- */
+/** Formats a comparison as JSON, as docs/json.md specifies. What was not measured is omitted. */
 public final class ComparisonJson {
 
   private static final int RATIO_DIGITS = 3;
@@ -34,10 +17,8 @@ public final class ComparisonJson {
   private ComparisonJson() {}
 
   public static String format(Comparison comparison) {
-    JsonObject object = new JsonObject();
-    object.addProperty("ferrule", VersionProvider.build());
-    object.addProperty("java", Runtime.version().toString());
-    object.addProperty("start", comparison.start().toString());
+    JsonDocument document = new JsonDocument("ferrule.compare/1", comparison.start());
+    JsonObject object = document.properties();
     object.addProperty("rounds", comparison.rounds());
     object.addProperty("ours", comparison.ours());
     add(object, "load_before", comparison.loadBefore(), RATIO_DIGITS);
@@ -45,10 +26,8 @@ public final class ComparisonJson {
     JsonArray competitors = new JsonArray();
     comparison.competitors().forEach(info -> competitors.add(json(info)));
     object.add("competitors", competitors);
-    JsonArray figures = new JsonArray();
-    comparison.figures().forEach(figure -> figures.add(figure(figure)));
-    object.add("figures", figures);
-    return Json.format(object);
+    comparison.figures().forEach(figure -> document.results().add(figure(figure)));
+    return document.format();
   }
 
   private static JsonObject json(Comparison.CompetitorInfo info) {

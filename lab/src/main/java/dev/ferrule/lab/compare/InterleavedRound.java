@@ -17,6 +17,6 @@ record InterleavedRound(Map<String, Outcome> outcomes, Optional<LineSpan> line) 
 
   /** Returns whether the processors were migrated during the round. */
   boolean moved() {
-    return line.isPresent() && !line.get().isOfOnePlace();
+    return line.isPresent() && !line.get().isOfOnePlacement();
   }
 }

@@ -67,12 +67,12 @@ record PeerTask(
     String key = provider + " " + one.name() + " " + mode;
     try {
       return measuring.apply(
-          bench.guest(
+          bench.resource(
               key,
               RunningCompetitor.class,
               () -> new RunningCompetitor(one, one.start(mode, bench.problems()), schedule)));
     } catch (RuntimeException e) {
-      bench.dismiss(key);
+      bench.closeResource(key);
       throw e;
     }
   }

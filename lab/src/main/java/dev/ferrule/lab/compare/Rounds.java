@@ -47,7 +47,7 @@ final class Rounds {
     List<InterleavedRound> left = rounds.stream().filter(round -> !round.moved()).toList();
     while (!left.isEmpty()) {
       Optional<LineSpan> place =
-          LineSpan.usual(
+          LineSpan.mostFrequent(
               left.stream().map(InterleavedRound::line).flatMap(Optional::stream).toList());
       Map<Boolean, List<InterleavedRound>> split =
           left.stream()

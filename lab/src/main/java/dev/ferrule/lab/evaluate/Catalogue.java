@@ -402,7 +402,7 @@ public final class Catalogue {
             + (has(UNACKED)
                 ? ""
                 : " Over this transport a message is complete when it is in the receiver's memory,"
-                    + " without an acknowledgement."),
+                    + " without an acknowledgment."),
         Axis.logarithmic("unacknowledged messages (number)", Axis.Unit.NUMBER),
         RATE,
         new Curves(limits)

@@ -154,7 +154,7 @@ public final class Evaluation {
         tasks.removeAll(experiment.tasks());
         if (left(experiment.tasks(), journal) > 0) {
           run(experiment, journal, bench.get(), servers, progress, failed, problems);
-          bench.get().dismissGuests();
+          bench.get().closeResources();
           write(journal.records(), modelled, left(tasks, journal));
         }
       }

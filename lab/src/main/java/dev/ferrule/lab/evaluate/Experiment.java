@@ -51,17 +51,17 @@ public record Experiment(
   /** Returns the points. Each round measures all of them once, in this order. */
   public List<Task> tasks() {
     // points to be compared are measured close together, unless that needs repeated set-up
-    Map<Object, Set<Task>> bySetting = new LinkedHashMap<>();
+    Map<Object, Set<Task>> bySetup = new LinkedHashMap<>();
     int longest = series.stream().mapToInt(one -> one.samples().size()).max().orElse(0);
     for (int i = 0; i < longest; i++) {
       for (Series one : series) {
         if (i < one.samples().size()) {
           Task task = one.samples().get(i).task();
-          bySetting.computeIfAbsent(task.setting(), setting -> new LinkedHashSet<>()).add(task);
+          bySetup.computeIfAbsent(task.setup(), setup -> new LinkedHashSet<>()).add(task);
         }
       }
     }
-    return bySetting.values().stream().flatMap(Set::stream).toList();
+    return bySetup.values().stream().flatMap(Set::stream).toList();
   }
 
   /** Returns why there is nothing to show; empty if any point was measured, or has failed. */

@@ -29,7 +29,7 @@ public final class Placement {
   /** Determines the placement of most rounds; those without a measured line do not count. */
   Placement(Collection<JsonObject> results) {
     all = spans(results);
-    usual = LineSpan.usual(all);
+    usual = LineSpan.mostFrequent(all);
   }
 
   private static List<LineSpan> spans(Collection<JsonObject> results) {
@@ -51,7 +51,7 @@ public final class Placement {
    * measurement.
    */
   static boolean moved(JsonObject result) {
-    return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
+    return span(result).map(span -> !span.isOfOnePlacement()).orElse(false);
   }
 
   /** Returns the line's mean latency in nanoseconds; empty if it was not measured. */

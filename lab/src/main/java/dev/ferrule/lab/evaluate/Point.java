@@ -102,7 +102,7 @@ record Point(
   }
 
   @Override
-  public Object setting() {
+  public Object setup() {
     return List.of(waiting, server, client, connections, busyThreads());
   }
 

@@ -27,7 +27,7 @@ public interface Task {
    * Returns the set-up that it needs, a value with {@code equals}. Tasks of one experiment with
    * equal set-ups are measured one after the other, as setting up may take longer than measuring.
    */
-  default Object setting() {
+  default Object setup() {
     return this;
   }
 }

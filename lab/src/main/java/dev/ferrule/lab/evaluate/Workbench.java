@@ -75,7 +75,7 @@ public final class Workbench implements AutoCloseable {
 
   private volatile @Nullable Place measured;
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
-  private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
+  private final Map<Object, AutoCloseable> resources = new LinkedHashMap<>();
   private final Set<Warm> warm = new HashSet<>();
   private final Set<Place> warmLines = new HashSet<>();
   private @Nullable Connections connections;
@@ -136,25 +136,25 @@ public final class Workbench implements AutoCloseable {
 
   /**
    * Returns a resource of other tasks, created on first use; the same for each call with that key,
-   * until it is {@linkplain #dismiss dismissed}. First stops all threads of Ferrule that spin.
+   * until it is {@linkplain #closeResource closed}. First stops all threads of Ferrule that spin.
    */
-  public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
+  public <T extends AutoCloseable> T resource(Object key, Class<T> type, Supplier<T> maker) {
     disconnect();
     stopSpinningServers(null);
-    return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
+    return type.cast(resources.computeIfAbsent(key, missing -> maker.get()));
   }
 
   /** Closes all resources of other tasks: their processes cost time even when idle. */
-  void dismissGuests() {
-    List.copyOf(guests.keySet()).forEach(this::dismiss);
+  void closeResources() {
+    List.copyOf(resources.keySet()).forEach(this::closeResource);
   }
 
   /** Closes a resource of other tasks after a failure, since its state is unknown. */
-  public void dismiss(Object key) {
-    AutoCloseable guest = guests.remove(key);
-    if (guest != null) {
+  public void closeResource(Object key) {
+    AutoCloseable resource = resources.remove(key);
+    if (resource != null) {
       try {
-        guest.close();
+        resource.close();
       } catch (Exception e) {
         problems.accept("cannot close " + key + ": " + e.getMessage());
       }
@@ -414,7 +414,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   private OptionalDouble lineNanos() {
-    return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.look());
+    return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.shortRound());
   }
 
   private List<Result> results(
@@ -493,7 +493,7 @@ public final class Workbench implements AutoCloseable {
       disconnect();
     } finally {
       List.copyOf(servers.keySet()).forEach(this::stop);
-      dismissGuests();
+      closeResources();
     }
   }
 }

@@ -18,7 +18,7 @@ public enum Parameter {
       "in addition to G, each further byte of a single message: hops overlap in a stream"),
 
   /** {@code g_snd}. */
-  SEND_GAP("g_snd", "ns", "between two sends: polling for acknowledgements"),
+  SEND_GAP("g_snd", "ns", "between two sends: polling for acknowledgments"),
 
   /** {@code o_snd}. */
   SEND_OVERHEAD("o_snd", "ns", "the sender's processor: posting a single message"),

@@ -141,13 +141,15 @@ public final class ParameterFile {
     try {
       JsonElement root = new Gson().fromJson(Files.readString(file), JsonElement.class);
       if (!(root instanceof JsonObject object) || !object.has(PROVIDERS)) {
-        throw new Mistake("no \"%s\"; use the params.json of an evaluation", PROVIDERS);
+        throw new MalformedFileException(
+            "no \"%s\"; use the params.json of an evaluation", PROVIDERS);
       }
       if (!(object.get(PROVIDERS) instanceof JsonArray providers) || providers.isEmpty()) {
-        throw new Mistake("\"%s\" must be a list of objects with \"%s\"", PROVIDERS, PARAMETERS);
+        throw new MalformedFileException(
+            "\"%s\" must be a list of objects with \"%s\"", PROVIDERS, PARAMETERS);
       }
       return providers.asList().stream().map(ParameterFile::entry).toList();
-    } catch (Mistake e) {
+    } catch (MalformedFileException e) {
       throw wrong(file, e.getMessage(), e);
     } catch (JsonParseException e) {
       throw wrong(file, "not JSON: " + e.getMessage(), e);
@@ -166,11 +168,11 @@ public final class ParameterFile {
     return new ToolException(ExitCode.USAGE, file + ": " + what, cause);
   }
 
-  /** A mistake in a file. */
-  private static final class Mistake extends RuntimeException {
+  /** Thrown for a file that is not valid. */
+  private static final class MalformedFileException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    Mistake(String what, Object... names) {
+    MalformedFileException(String what, Object... names) {
       super(what.formatted(names));
     }
   }
@@ -179,7 +181,7 @@ public final class ParameterFile {
     if (!(element instanceof JsonObject object)
         || text(object.get(PROVIDER)).isEmpty()
         || !(object.get(PARAMETERS) instanceof JsonObject parameters)) {
-      throw new Mistake(
+      throw new MalformedFileException(
           "each element of \"%s\" needs a \"%s\", such as \"sendrecv\", and an object \"%s\"",
           PROVIDERS, PROVIDER, PARAMETERS);
     }
@@ -187,7 +189,7 @@ public final class ParameterFile {
     JsonElement acknowledged = object.get(ACKNOWLEDGED);
     if (acknowledged != null
         && !(acknowledged instanceof JsonPrimitive value && value.isBoolean())) {
-      throw new Mistake("%s: \"%s\" must be true or false", provider, ACKNOWLEDGED);
+      throw new MalformedFileException("%s: \"%s\" must be true or false", provider, ACKNOWLEDGED);
     }
     Map<Parameter, Estimate> estimates = new EnumMap<>(Parameter.class);
     parameters
@@ -196,7 +198,7 @@ public final class ParameterFile {
           Parameter parameter =
               Parameter.of(name)
                   .orElseThrow(() ->
-                      new Mistake(
+                      new MalformedFileException(
                           "%s: unknown parameter '%s'; known are %s",
                           provider, name, symbols(EnumSet.allOf(Parameter.class))));
           estimates.put(parameter, estimate(provider, parameter, value));
@@ -204,7 +206,7 @@ public final class ParameterFile {
     Set<Parameter> missing = EnumSet.complementOf(OPTIONAL);
     missing.removeAll(estimates.keySet());
     if (!missing.isEmpty()) {
-      throw new Mistake(
+      throw new MalformedFileException(
           "%s: missing: %s; add them, such as %s", provider, symbols(missing), EXAMPLE);
     }
     return new Entry(
@@ -223,7 +225,7 @@ public final class ParameterFile {
     double number =
         number(value)
             .orElseThrow(() ->
-                new Mistake(
+                new MalformedFileException(
                     "%s: %s must be a number of %s, at least 0, not %s; write it as %s",
                     provider, parameter.symbol(), parameter.unit(), value, EXAMPLE));
     if (!(element instanceof JsonObject object)) {
@@ -250,7 +252,7 @@ public final class ParameterFile {
       String provider, Parameter parameter, JsonObject object, String name) {
     OptionalDouble number = number(object.get(name));
     if (number.isEmpty() && object.has(name)) {
-      throw new Mistake(
+      throw new MalformedFileException(
           "%s: \"%s\" of %s must be a number, at least 0, not %s; it may be omitted",
           provider, name, parameter.symbol(), object.get(name));
     }

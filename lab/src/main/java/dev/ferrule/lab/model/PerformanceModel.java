@@ -37,7 +37,7 @@ public final class PerformanceModel {
 
   /**
    * Creates a model, in which missing parameters are 0. If messages are {@code acknowledged}, as
-   * over RDMA, one counts as sent only when its acknowledgement has arrived, so that the number of
+   * over RDMA, one counts as sent only when its acknowledgment has arrived, so that the number of
    * unacknowledged messages limits the rate.
    */
   public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
@@ -94,7 +94,7 @@ public final class PerformanceModel {
    * Returns the time until a message is acknowledged. The card acknowledges it, so the receiver's
    * processor is not involved: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L + o_nrcv}.
    */
-  public double acknowledgementNanos(int sizeBytes) {
+  public double acknowledgmentNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
         + get(Parameter.SEND_NIC)
         + loneBytesNanos(sizeBytes)
@@ -112,8 +112,8 @@ public final class PerformanceModel {
           Math.max(stageNanos(Stage.SENDER_NIC, load), stageNanos(Stage.RECEIVER_NIC, load));
       case LINK -> bytesNanos(load.sizeBytes());
       case RECEIVER_CPU -> get(Parameter.RECEIVE_OVERHEAD) + get(Parameter.RECEIVE_GAP);
-      case ACKNOWLEDGEMENT ->
-          acknowledged ? acknowledgementNanos(load.sizeBytes()) / load.unacked() : 0;
+      case ACKNOWLEDGMENT ->
+          acknowledged ? acknowledgmentNanos(load.sizeBytes()) / load.unacked() : 0;
       case PROCESSORS -> 0; // one connection has as many as it needs
     };
   }
@@ -130,7 +130,7 @@ public final class PerformanceModel {
     return switch (stage) {
       case SENDER_CPU -> one / concurrency.busy(concurrency.senders());
       case RECEIVER_CPU -> one / concurrency.busy(concurrency.receivers());
-      case ACKNOWLEDGEMENT -> one / concurrency.connections();
+      case ACKNOWLEDGMENT -> one / concurrency.connections();
       case SENDER_NIC, RECEIVER_NIC, EITHER_NIC, LINK ->
           acknowledged ? one : one / concurrency.connections();
       case PROCESSORS -> sharedNanos(concurrency);
@@ -205,7 +205,7 @@ public final class PerformanceModel {
   public Stage bottleneck(Concurrency concurrency) {
     double period = periodNanos(concurrency);
     for (Stage stage :
-        List.of(Stage.PROCESSORS, Stage.ACKNOWLEDGEMENT, Stage.SENDER_CPU, Stage.RECEIVER_CPU)) {
+        List.of(Stage.PROCESSORS, Stage.ACKNOWLEDGMENT, Stage.SENDER_CPU, Stage.RECEIVER_CPU)) {
       if (stageNanos(stage, concurrency) == period) {
         return stage;
       }

@@ -40,7 +40,7 @@ public record Prediction(
     double receiving = Math.min(scenario.threads(), connections);
     Best best = new Best();
     best.limit(
-        Stage.ACKNOWLEDGEMENT, connections * rate(model.stageNanos(Stage.ACKNOWLEDGEMENT, load)));
+        Stage.ACKNOWLEDGMENT, connections * rate(model.stageNanos(Stage.ACKNOWLEDGMENT, load)));
     double sendingCpu = sending * sendingThreads * rate(model.stageNanos(Stage.SENDER_CPU, load));
     best.limit(Stage.SENDER_CPU, sendingCpu);
     best.limit(Stage.SENDER_NIC, sendingCards * rate(model.stageNanos(Stage.SENDER_NIC, load)));

@@ -21,8 +21,8 @@ public enum Stage {
   /** {@code o_rcv + g_rcv}. */
   RECEIVER_CPU("receiver's processor"),
 
-  /** Waiting for the acknowledgement of a message in flight. */
-  ACKNOWLEDGEMENT("waiting for acknowledgements"),
+  /** Waiting for the acknowledgment of a message in flight. */
+  ACKNOWLEDGMENT("waiting for acknowledgments"),
 
   /** Fewer processors than busy threads. */
   PROCESSORS("too few processors for all threads");

@@ -58,7 +58,7 @@ class CompareCommandTest {
     JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
     assertThat(result.get("ours").getAsString()).isEqualTo("sm");
     assertThat(result.getAsJsonArray("competitors")).hasSize(3);
-    assertThat(result.getAsJsonArray("figures"))
+    assertThat(result.getAsJsonArray("results"))
         .hasSize(5)
         .map(figure -> figure.getAsJsonObject())
         .allSatisfy(figure -> {
@@ -81,7 +81,7 @@ class CompareCommandTest {
             "--json=-");
     assertThat(code).as(err.toString()).isZero();
     JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
-    assertThat(result.getAsJsonArray("figures"))
+    assertThat(result.getAsJsonArray("results"))
         .map(figure -> figure.getAsJsonObject())
         .allSatisfy(figure -> {
           boolean isTime = figure.has("p50_ns");

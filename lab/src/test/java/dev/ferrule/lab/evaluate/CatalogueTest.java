@@ -134,9 +134,9 @@ class CatalogueTest {
       Set<Object> left = new HashSet<>();
       Object before = null;
       for (Task task : experiment.tasks()) {
-        if (!task.setting().equals(before)) {
-          assertThat(left.add(task.setting())).as(experiment.id() + " " + task).isTrue();
-          before = task.setting();
+        if (!task.setup().equals(before)) {
+          assertThat(left.add(task.setup())).as(experiment.id() + " " + task).isTrue();
+          before = task.setup();
         }
       }
     }

@@ -198,7 +198,7 @@ class FitTest {
           .as("%s", fit)
           .isIn(Estimate.Source.TOGETHER, Estimate.Source.UNDETERMINED, Estimate.Source.AT_MOST);
     }
-    // without acknowledgements, only the sum of L and the cards' times affects the measurements
+    // without acknowledgments, only the sum of L and the cards' times affects the measurements
     Estimate latency = fit.estimates().get(Parameter.LATENCY);
     assertThat(latency.value()).isBetween(1500.0, 2200.0);
   }

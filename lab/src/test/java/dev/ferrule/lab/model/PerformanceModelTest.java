@@ -84,14 +84,14 @@ class PerformanceModelTest {
     Load one = new Load(1, 1, 1);
     // 120 + 60 + 2 * 1900 + 70: more than 2L, which the thesis has for g_snd
     assertThat(model.periodNanos(one)).isCloseTo(4050, within(EXACT));
-    assertThat(model.bottleneck(Concurrency.of(one))).isEqualTo(Stage.ACKNOWLEDGEMENT);
+    assertThat(model.bottleneck(Concurrency.of(one))).isEqualTo(Stage.ACKNOWLEDGMENT);
     assertThat(model.periodNanos(new Load(1, 10, 1))).isCloseTo(405, within(EXACT));
     // and its bytes do not overlap with others
     assertThat(model.periodNanos(new Load(1001, 1, 1))).isCloseTo(4170, within(EXACT));
   }
 
   @Test
-  void withoutAcknowledgementsTheirNumberDoesNotMatter() {
+  void withoutAcknowledgmentsTheirNumberDoesNotMatter() {
     PerformanceModel none = new PerformanceModel(CARD, false);
     assertThat(none.periodNanos(new Load(16, 1, 1)))
         .isEqualTo(none.periodNanos(new Load(16, 1024, 1)));

@@ -8,8 +8,8 @@ import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.Threads;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -104,7 +104,7 @@ final class ConnectionCloser {
         && !channel.sends().isDrained()
         && deadline - System.nanoTime() > 0) {
       receives.poll(); // the peer may be closing as well
-      LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
+      Threads.pause(FLUSH_PAUSE_NANOS);
     }
   }
 
@@ -170,7 +170,7 @@ final class ConnectionCloser {
     long end = since + timeout.nanos();
     while (!events.isLastRequestReached() && end - System.nanoTime() > 0) {
       receives.poll();
-      LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
+      Threads.pause(FLUSH_PAUSE_NANOS);
     }
     if (resources.isWatched()) {
       timeout.waited(events.isLastRequestReached());

@@ -204,6 +204,12 @@ final class ConnectionEvents implements QueueCallbacks {
       default -> {
         if (violation != null) {
           life.broken(violation + ": " + text + codes);
+        } else if (status == CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR) {
+          life.lost(
+              text
+                  + "; the device may have lost its address, or the route to the peer: check them"
+                  + " with ip addr and ip route"
+                  + codes);
         } else {
           life.lost("a work request failed: " + text + codes);
         }

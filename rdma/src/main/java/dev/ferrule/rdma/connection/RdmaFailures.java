@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.AddressInUseException;
+import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
@@ -43,6 +44,9 @@ final class RdmaFailures {
     return switch (e.errno()) {
       case Errno.ENOMEM, Errno.EAGAIN -> new ResourceExhaustedException(uri, message, e);
       case Errno.EADDRINUSE -> new AddressInUseException(uri, message, e);
+      case Errno.ENETUNREACH, Errno.EHOSTUNREACH, Errno.ENETDOWN ->
+          new ConnectionRefusedException(
+              uri, "connection refused: no route to that host: " + message, e);
       case Errno.ENODEV, Errno.EADDRNOTAVAIL -> new InvalidAddressException(uri, message, e);
       default -> new FerruleException(uri, message, e);
     };

@@ -385,7 +385,7 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
-  /** Waits for the acknowledgement of a message. */
+  /** Waits for the acknowledgment of a message. */
   private final class CompletionCondition implements EventCondition {
 
     @Override

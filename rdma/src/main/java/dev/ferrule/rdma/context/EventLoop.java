@@ -15,7 +15,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * An event loop: one thread that polls descriptors and runs timers. It dispatches connection,
@@ -212,7 +211,7 @@ final class EventLoop implements AutoCloseable {
         lastLogged = now;
         log(problem);
       }
-      LockSupport.parkNanos(BACK_OFF_NANOS);
+      Threads.pause(BACK_OFF_NANOS);
     } catch (Throwable e) {
       return; // the heap is full: even linking a method at its first call allocates
     }

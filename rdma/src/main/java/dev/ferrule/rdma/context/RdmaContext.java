@@ -149,7 +149,7 @@ public final class RdmaContext {
   /**
    * Dispatches events to their handlers. The handler is looked up before the event is acknowledged:
    * until then, the event's id cannot be destroyed, so no other id can have its address. The
-   * handler is called after the acknowledgement, as it may destroy the id.
+   * handler is called after the acknowledgment, as it may destroy the id.
    */
   private void takeCmEvents() {
     Consumer<CmEvent> lookUp = event -> handler = handlerOf(event);

@@ -14,6 +14,7 @@ import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ResourceExhaustedException;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connection attempts, by the events of the connection manager and their timing. */
 class ConnectorTest {
@@ -74,6 +76,24 @@ class ConnectorTest {
     try (Connection connection = provider.connect("?connectTimeout=1ms")) {
       assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     }
+  }
+
+  /** A route may return, so a program that connects again must not end on this exception. */
+  @ParameterizedTest
+  @ValueSource(ints = {Errno.ENETUNREACH, Errno.EHOSTUNREACH, Errno.ENETDOWN})
+  void aHostWithoutARouteRefusesTheConnection(int errno) {
+    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt())).thenReturn(-errno);
+
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("no route to that host");
+  }
+
+  @Test
+  void aHostThatNoDeviceReachesIsAnInvalidAddress() {
+    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt())).thenReturn(-Errno.ENODEV);
+
+    assertThatThrownBy(() -> provider.connect("")).isInstanceOf(InvalidAddressException.class);
   }
 
   @Test

@@ -186,7 +186,7 @@ class RdmaSendersTest {
   }
 
   @Test
-  void closingTheConnectionEndsAWaitForRoomOrForAnAcknowledgementInAFurtherSender() {
+  void closingTheConnectionEndsAWaitForRoomOrForAnAcknowledgmentInAFurtherSender() {
     Sender further = connection.newSender();
     Sender another = connection.newSender();
     long id = further.send(MemorySegment.ofArray(new byte[8]));

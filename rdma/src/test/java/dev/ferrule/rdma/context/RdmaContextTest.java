@@ -74,7 +74,7 @@ class RdmaContextTest {
     LibC.close(descriptor);
   }
 
-  /** After the acknowledgement, another thread may destroy the id and create one at its address. */
+  /** After the acknowledgment, another thread may destroy the id and create one at its address. */
   @Test
   void shouldPassAnEventToTheHandlerOfItsIdAndNotOfTheNextOneAtTheSameAddress() throws Exception {
     int descriptor = eventChannel(1); // readable
@@ -88,10 +88,10 @@ class RdmaContextTest {
           Long next = events.poll();
           return next == null ? (long) -Errno.EAGAIN : next;
         });
-    AtomicReference<Runnable> onAcknowledgement = new AtomicReference<>(() -> {});
+    AtomicReference<Runnable> onAcknowledgment = new AtomicReference<>(() -> {});
     doAnswer(
             call -> {
-              onAcknowledgement.get().run();
+              onAcknowledgment.get().run();
               return null;
             })
         .when(device.cm)
@@ -99,7 +99,7 @@ class RdmaContextTest {
     RdmaContext rdmaContext =
         RdmaContext.retain(device.library); // its event loop starts to call these
     CmId first = rdmaContext.createId(one -> received.add("first"));
-    onAcknowledgement.set(() -> {
+    onAcknowledgment.set(() -> {
       rdmaContext.destroy(first);
       rdmaContext.createId(one -> received.add("second"));
     });

@@ -89,7 +89,7 @@ class SendQueueTest {
   }
 
   @Test
-  void withUnlimitedCreditsOnlyAcknowledgementsLimitMessages() {
+  void withUnlimitedCreditsOnlyAcknowledgmentsLimitMessages() {
     useCredits(FakeProtocol.UNLIMITED);
     send(UNACKED);
     assertThat(outbox.reserve(1, 1)).isEqualTo(SendQueue.FULL);
@@ -643,7 +643,7 @@ class SendQueueTest {
   }
 
   @Test
-  void anyAcknowledgementIsProgress() {
+  void anyAcknowledgmentIsProgress() {
     send(2 * SIGNAL_INTERVAL);
     queue.probe();
     device.sent(completions, SIGNAL_INTERVAL);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class FabricObjects {
 
   private static final byte GARBAGE = (byte) 0xdb;
-  private static final long ACKNOWLEDGEMENT_MILLIS = 5_000;
+  private static final long ACKNOWLEDGMENT_MILLIS = 5_000;
 
   private final Object monitor;
   private final Arena arena = Arena.ofAuto();
@@ -59,14 +59,14 @@ final class FabricObjects {
 
   /**
    * Destroys an object as the C functions do: returns EBUSY if it has users, and waits for
-   * acknowledgements.
+   * acknowledgments.
    */
   int destroy(FabricObject object) {
     if (object.users > 0) {
       problem(object + " is destroyed before " + object.users + " objects that use it");
       return -Errno.EBUSY;
     }
-    awaitAcknowledgements(object);
+    awaitAcknowledgments(object);
     if (live.remove(object.address()) == null) {
       throw new AssertionError(object + " is destroyed twice");
     }
@@ -74,15 +74,15 @@ final class FabricObjects {
     return 0;
   }
 
-  void awaitAcknowledgements(FabricObject object) {
-    long end = System.nanoTime() + ACKNOWLEDGEMENT_MILLIS * 1_000_000;
+  void awaitAcknowledgments(FabricObject object) {
+    long end = System.nanoTime() + ACKNOWLEDGMENT_MILLIS * 1_000_000;
     while (object.unacknowledged > 0) {
       if (System.nanoTime() - end > 0) {
         problem(object + " is destroyed with unacknowledged events: the call would not return");
         return;
       }
       try {
-        monitor.wait(ACKNOWLEDGEMENT_MILLIS);
+        monitor.wait(ACKNOWLEDGMENT_MILLIS);
       } catch (InterruptedException e) {
         throw new AssertionError("interrupted in the device", e);
       }

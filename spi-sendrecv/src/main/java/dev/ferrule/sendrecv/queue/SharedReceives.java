@@ -164,7 +164,7 @@ public final class SharedReceives implements AutoCloseable {
             sleep();
           }
         } catch (OutOfMemoryError e) { // of an iterator; a batch that has been started waits
-          LockSupport.parkNanos(BACK_OFF_NANOS);
+          Threads.pause(BACK_OFF_NANOS);
         }
       }
     } catch (Throwable e) { // no other thread reposts, so no peer could send again

@@ -231,9 +231,9 @@ public final class ClientHandshake implements AutoCloseable {
    * @param accepted the server's answer
    */
   public synchronized void confirm(Accepted accepted) {
-    HandshakeMessage acknowledgement = new HandshakeMessage(Type.ACK, id, accepted.serverId());
-    endpoint.send(acknowledgement, server);
-    confirmed = acknowledgement; // not before, as close would then not cancel
+    HandshakeMessage acknowledgment = new HandshakeMessage(Type.ACK, id, accepted.serverId());
+    endpoint.send(acknowledgment, server);
+    confirmed = acknowledgment; // not before, as close would then not cancel
     endpoint.established(id);
   }
 

@@ -104,7 +104,8 @@ final class Datagrams {
       return acceptor.receive(received);
     } else if (message.type() == Type.CONNECT) {
       String reason =
-          "no listener at %s (start one, or check the path): the endpoint belongs to a client"
+          ("no listener at %s (start one, or check the path): the endpoint belongs to a client, or to"
+                  + " a server that is starting")
               .formatted(endpoint.address().uri());
       endpoint.send(HandshakeMessage.refusal(message.clientId(), reason), received.from);
     }

@@ -9,6 +9,7 @@ import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.spi.ConnectionSample;
+import dev.ferrule.support.Threads;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,7 +147,7 @@ final class EndpointDirectory {
       if (claimed != null) {
         return claimed;
       }
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
     }
     return null;
   }

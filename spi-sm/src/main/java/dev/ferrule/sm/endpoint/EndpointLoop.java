@@ -6,7 +6,6 @@ import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.Fifo;
 import dev.ferrule.support.Threads;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The control thread of an endpoint. It handles handshake datagrams, FIFO headers, keepalives, and
@@ -142,7 +141,7 @@ final class EndpointLoop {
       links.repeatAll();
       offersChanged = true;
       guard.warn(problem);
-      LockSupport.parkNanos(BACK_OFF_NANOS);
+      Threads.pause(BACK_OFF_NANOS);
     } catch (Throwable e) {
       return; // even to link a method for the first time takes heap
     }

@@ -5,6 +5,7 @@ import dev.ferrule.posix.PosixException;
 import dev.ferrule.spi.ConnectionSample;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
+import dev.ferrule.support.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.locks.LockSupport;
 
 /** The endpoints in a directory, for tools that list and remove them. */
 public final class SmEndpoints implements EndpointRegistry {
@@ -54,7 +54,7 @@ public final class SmEndpoints implements EndpointRegistry {
     Map<URI, List<ConnectionSample>> samples = new HashMap<>();
     long start = System.nanoTime();
     while (!pending.isEmpty() && System.nanoTime() - start < ANSWER_NANOS) {
-      LockSupport.parkNanos(PAUSE_NANOS);
+      Threads.pause(PAUSE_NANOS);
       pending
           .entrySet()
           .removeIf(entry -> {

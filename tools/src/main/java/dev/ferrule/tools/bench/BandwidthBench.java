@@ -58,7 +58,9 @@ public final class BandwidthBench extends Bench {
     try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       floor().ifPresent(Floor::warmUp);
       return run(
-          plan.sizes().stream().map(size -> new BandwidthMeasurement(arena, size)).toList(),
+          plan.sizes().stream()
+              .map(size -> new BandwidthMeasurement(arena, size, observer))
+              .toList(),
           List.of(),
           observer);
     }
@@ -71,6 +73,7 @@ public final class BandwidthBench extends Bench {
   private final class BandwidthMeasurement implements Measurement {
     private final int size;
     private final List<Throughput> throughputs;
+    private final Intervals intervals;
     private final MemorySegment from;
     private final MemorySegment to;
     private final List<Double> rates = new ArrayList<>();
@@ -80,8 +83,9 @@ public final class BandwidthBench extends Bench {
     private long messages;
     private long ringMessages;
 
-    private BandwidthMeasurement(Arena arena, int size) {
+    private BandwidthMeasurement(Arena arena, int size, Observer observer) {
       this.size = size;
+      intervals = new Intervals(observer, size, null, 1);
       throughputs = senderThreads.throughputs(arena, size, flow);
       from = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 1);
       to = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 2);
@@ -123,7 +127,17 @@ public final class BandwidthBench extends Bench {
       if (size > 0 && size >= memcpyFrom) {
         copies.add(copyBytesPerSecond());
       }
-      rates.add(total() * NANOS_PER_SECOND / senderThreads.round(throughputs, messages));
+      long nanos = intervals.round(messages, this::measured, throughputs.size());
+      rates.add(total() * NANOS_PER_SECOND / nanos);
+    }
+
+    private long measured(long count) {
+      return senderThreads.round(throughputs, count);
+    }
+
+    @Override
+    public Intervals intervals() {
+      return intervals;
     }
 
     private long total() {
@@ -149,13 +163,14 @@ public final class BandwidthBench extends Bench {
       return Medians.of(rates).stream()
           .mapToObj(rate ->
               Result.bandwidth(
-                  subject,
-                  size,
-                  total(),
-                  rate,
-                  Medians.of(lines),
-                  Medians.of(rings),
-                  Medians.of(copies)))
+                      subject,
+                      size,
+                      total(),
+                      rate,
+                      Medians.of(lines),
+                      Medians.of(rings),
+                      Medians.of(copies))
+                  .with(intervals.ended()))
           .toList();
     }
   }

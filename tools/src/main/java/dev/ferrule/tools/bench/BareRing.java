@@ -48,13 +48,13 @@ final class BareRing implements AutoCloseable {
   private static final long TO_SERVER = 4096;
   private static final long TO_CLIENT = TO_SERVER + RING_BYTES;
 
-  /** The length of both rings and of their acknowledgement counters. */
+  /** The length of both rings and of their acknowledgment counters. */
   static final long BYTES = TO_CLIENT + RING_BYTES;
 
   private static final int CACHE_LINE_BYTES = 64;
   private static final int HEADER_BYTES = Long.BYTES;
   private static final int LENGTH_BITS = 20;
-  private static final int ACKNOWLEDGEMENTS_PER_LAP = 8;
+  private static final int ACKNOWLEDGMENTS_PER_LAP = 8;
 
   /** Up to this length a loop of single accesses is faster than a bulk copy. */
   private static final int SMALL = 128;
@@ -87,7 +87,7 @@ final class BareRing implements AutoCloseable {
   private final long out;
   private final long in;
   private final long acknowledgedByPeer;
-  private final long acknowledgement;
+  private final long acknowledgment;
   private volatile boolean closed;
   private long sent; // guarded by this: records in all rounds
   private long received; // guarded by this
@@ -101,7 +101,7 @@ final class BareRing implements AutoCloseable {
       out = base + (server ? TO_CLIENT : TO_SERVER);
       in = base + (server ? TO_SERVER : TO_CLIENT);
       acknowledgedByPeer = base + (server ? ACKNOWLEDGED_BY_CLIENT : ACKNOWLEDGED_BY_SERVER);
-      acknowledgement = base + (server ? ACKNOWLEDGED_BY_SERVER : ACKNOWLEDGED_BY_CLIENT);
+      acknowledgment = base + (server ? ACKNOWLEDGED_BY_SERVER : ACKNOWLEDGED_BY_CLIENT);
       source = arena.allocate(MAX_PAYLOAD, CACHE_LINE_BYTES).address();
     } catch (IOException | RuntimeException e) {
       arena.close();
@@ -176,7 +176,7 @@ final class BareRing implements AutoCloseable {
       received++;
       if (received - acknowledged >= step) {
         acknowledged = received;
-        WORD.setRelease(ALL, acknowledgement, acknowledged);
+        WORD.setRelease(ALL, acknowledgment, acknowledged);
       }
       position = position + stride == lap ? 0 : position + stride;
     }
@@ -201,7 +201,7 @@ final class BareRing implements AutoCloseable {
       copy(in + position + HEADER_BYTES, out + position + HEADER_BYTES, payload);
       if (received - acknowledged >= step) {
         acknowledged = received;
-        WORD.setRelease(ALL, acknowledgement, acknowledged);
+        WORD.setRelease(ALL, acknowledgment, acknowledged);
       }
       WORD.setRelease(ALL, out + position, header(sent++, size));
       position = position + stride == lap ? 0 : position + stride;
@@ -272,16 +272,16 @@ final class BareRing implements AutoCloseable {
         record = record == end ? begin : record;
         cleared = record;
         acknowledged = number;
-        WORD.setRelease(ALL, acknowledgement, acknowledged);
+        WORD.setRelease(ALL, acknowledgment, acknowledged);
       }
     }
-    WORD.setRelease(ALL, acknowledgement, last);
+    WORD.setRelease(ALL, acknowledgment, last);
     received = last;
     return wrong;
   }
 
   private static long acknowledgedAtOnce(int size) {
-    return Math.max(1, capacity(size) / ACKNOWLEDGEMENTS_PER_LAP);
+    return Math.max(1, capacity(size) / ACKNOWLEDGMENTS_PER_LAP);
   }
 
   /** Writes a message's number to both ends of its payload. */

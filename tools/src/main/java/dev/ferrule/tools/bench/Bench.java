@@ -32,6 +32,11 @@ public abstract class Bench {
 
     /** Returns the results of the rounds so far; empty before the first one. */
     List<Result> results();
+
+    /** Returns the intervals, into which each round counts its messages. */
+    default Intervals intervals() {
+      return Intervals.NONE;
+    }
   }
 
   /**
@@ -51,13 +56,29 @@ public abstract class Bench {
    */
   public abstract List<Result> run(Observer observer);
 
-  /** Runs measurements in interleaved rounds. Returns the earlier results followed by theirs. */
+  /**
+   * Runs measurements in interleaved rounds or, if the observer wants intervals, one after the
+   * other. Returns the earlier results followed by theirs.
+   */
   final List<Result> run(
+      List<? extends Measurement> measurements, List<Result> earlier, Observer observer) {
+    if (observer.intervalNanos() == Observer.NO_INTERVALS) {
+      return interleaved(measurements, earlier, observer);
+    }
+    List<Result> results = earlier;
+    for (Measurement measurement : measurements) {
+      results = interleaved(List.of(measurement), results, observer);
+    }
+    return results;
+  }
+
+  private List<Result> interleaved(
       List<? extends Measurement> together, List<Result> earlier, Observer observer) {
     for (Measurement measurement : together) {
       observer.progress("warming up, " + measurement.name(), () -> earlier);
       measurement.warmUp(earlier.isEmpty() && measurement == together.get(0));
     }
+    together.forEach(measurement -> measurement.intervals().begin());
     for (int round = 0; round < plan.rounds(); round++) {
       for (Measurement measurement : together) {
         measurement.round(round);
@@ -66,6 +87,7 @@ public abstract class Bench {
             () -> results(together, earlier));
       }
     }
+    together.forEach(measurement -> measurement.intervals().end());
     return results(together, earlier);
   }
 

@@ -146,14 +146,14 @@ public final class BenchServer {
               problems.accept(Problems.reason(e));
             } finally {
               if (!served) {
-                limits.left();
+                limits.removeClient();
               }
               done.countDown();
             }
           });
       lastAccept = done;
     } catch (Throwable e) {
-      limits.left();
+      limits.removeClient();
       throw e;
     }
   }
@@ -207,7 +207,7 @@ public final class BenchServer {
   private boolean serve(ConnectionRequest request, Consumer<Connection> server, byte... answer) {
     Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, problems, answer);
     accepted.ifPresent(connection -> {
-      connection.onClose(closed -> limits.left());
+      connection.onClose(closed -> limits.removeClient());
       try {
         server.accept(connection);
       } catch (Throwable e) { // without a thread, its client would wait forever

@@ -30,7 +30,7 @@ final class Dispatcher implements AutoCloseable {
   private final Receiver receiver;
   private final ServerLimits limits;
   private final Consumer<String> problems;
-  private final Map<Connection, Part> parts = new ConcurrentHashMap<>();
+  private final Map<Connection, ClientState> states = new ConcurrentHashMap<>();
   private final StallGuard guard =
       new StallGuard(
           STALL,
@@ -61,30 +61,30 @@ final class Dispatcher implements AutoCloseable {
 
   /** Adds a connection. Its first message may already have been dispatched. */
   void add(Connection connection) {
-    Part part = part(connection);
+    ClientState state = state(connection);
     if (closed) { // while the connection was being accepted
-      part.close();
+      state.close();
     }
   }
 
-  private Part part(Connection connection) {
-    Part known = parts.get(connection); // allocates nothing
-    return known != null ? known : parts.computeIfAbsent(connection, Part::new);
+  private ClientState state(Connection connection) {
+    ClientState known = states.get(connection); // allocates nothing
+    return known != null ? known : states.computeIfAbsent(connection, ClientState::new);
   }
 
   /** Closes a connection that has ended or failed. */
   private void remove(Connection connection) {
-    Part part = parts.remove(connection);
-    if (part == null) {
+    ClientState state = states.remove(connection);
+    if (state == null) {
       return;
     }
     RuntimeException failure = connection.failure();
     if (failure != null) {
       report(Problems.reason(failure));
-    } else if (part.isInRound()) {
+    } else if (state.isInRound()) {
       report(connection.uri() + ": closed in the middle of a measurement");
     }
-    part.close();
+    state.close();
   }
 
   private void report(String problem) {
@@ -109,7 +109,7 @@ final class Dispatcher implements AutoCloseable {
   private void dispatch(ReceiveRegion message) {
     Connection connection = message.connection();
     try {
-      part(connection).take(message);
+      state(connection).take(message);
     } catch (RuntimeException e) {
       if (e instanceof IllegalArgumentException refused) {
         refuse(connection, refused);
@@ -128,7 +128,7 @@ final class Dispatcher implements AutoCloseable {
   }
 
   /** The state of one connection: what remains of its current round. */
-  private final class Part implements AutoCloseable {
+  private final class ClientState implements AutoCloseable {
 
     private final Guarded<Connection> connection;
     private final ServedMemory memory;
@@ -136,7 +136,7 @@ final class Dispatcher implements AutoCloseable {
     private volatile @Nullable Sink sink;
     private long sinkCount;
 
-    private Part(Connection connection) {
+    private ClientState(Connection connection) {
       this.connection = Guarded.of(connection);
       this.memory = new ServedMemory(connection, limits);
       connection.onClose(ended -> closer.execute(() -> remove(ended)));
@@ -213,6 +213,6 @@ final class Dispatcher implements AutoCloseable {
     closed = true;
     guard.close();
     closer.shutdown();
-    parts.values().forEach(Part::close);
+    states.values().forEach(ClientState::close);
   }
 }

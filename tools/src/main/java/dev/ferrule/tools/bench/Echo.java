@@ -28,9 +28,9 @@ final class Echo implements MessageHandler {
         receiver.free(message);
         left--;
       } else if (receiver.poll(this, 1) == 0) {
-        patience.lookedInVain();
+        patience.onEmptyPoll();
       } else {
-        patience.messageCame();
+        patience.onMessage();
         left--;
       }
     }

@@ -78,7 +78,7 @@ public final class Floor implements AutoCloseable {
    *
    * @return the median of half the round trip, in nanoseconds
    */
-  public double look() {
+  public double shortRound() {
     return bounce(Round.Kind.FLOOR, 0, FEW_BOUNCES);
   }
 

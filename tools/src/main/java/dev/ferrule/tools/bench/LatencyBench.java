@@ -37,7 +37,7 @@ public final class LatencyBench extends Bench {
     try (Arena arena = Arena.ofConfined()) {
       client.floor().ifPresent(Floor::warmUp);
       return run(
-          plan.sizes().stream().map(size -> new LatencyMeasurement(arena, size)).toList(),
+          plan.sizes().stream().map(size -> new LatencyMeasurement(arena, size, observer)).toList(),
           List.of(),
           observer);
     }
@@ -46,14 +46,16 @@ public final class LatencyBench extends Bench {
   private final class LatencyMeasurement implements Measurement {
     private final PingPong pingPong;
     private final int size;
+    private final Intervals intervals;
     private final Histogram roundTrips = LatencySummary.newHistogram();
     private final List<Double> lines = new ArrayList<>();
     private final List<Double> rings = new ArrayList<>();
     private long[] periods = {};
     private long messages;
 
-    private LatencyMeasurement(Arena arena, int size) {
+    private LatencyMeasurement(Arena arena, int size, Observer observer) {
       this.size = size;
+      intervals = new Intervals(observer, size, null, WAYS);
       pingPong = new PingPong(client, arena, size);
     }
 
@@ -94,10 +96,23 @@ public final class LatencyBench extends Bench {
       }
       client.floor().ifPresent(floor -> lines.add(floor.round()));
       ring().ifPresent(floor -> rings.add(floor.ringRound(size)));
+      intervals.round(count, part -> measured((int) part));
+    }
+
+    private long measured(int count) {
       pingPong(count);
+      long nanos = 0;
       for (int i = 0; i < count; i++) {
+        nanos += periods[i];
         roundTrips.recordValue(periods[i]);
+        intervals.record(periods[i]);
       }
+      return nanos;
+    }
+
+    @Override
+    public Intervals intervals() {
+      return intervals;
     }
 
     @Override
@@ -107,7 +122,8 @@ public final class LatencyBench extends Bench {
       return count == 0
           ? List.of()
           : List.of(
-              Result.latency(subject, size, count, latency, Medians.of(lines), Medians.of(rings)));
+              Result.latency(subject, size, count, latency, Medians.of(lines), Medians.of(rings))
+                  .with(intervals.ended()));
     }
   }
 }

@@ -38,7 +38,7 @@ public record LineSpan(double leastNanos, double mostNanos) {
   }
 
   /** {@return whether the processors may have stayed in one placement} */
-  public boolean isOfOnePlace() {
+  public boolean isOfOnePlacement() {
     return mostNanos <= SAME * leastNanos;
   }
 
@@ -61,10 +61,10 @@ public record LineSpan(double leastNanos, double mostNanos) {
    *
    * @param spans the spans of several measurements; those with a migration are ignored
    */
-  public static Optional<LineSpan> usual(Collection<LineSpan> spans) {
+  public static Optional<LineSpan> mostFrequent(Collection<LineSpan> spans) {
     List<LineSpan> candidates =
         spans.stream()
-            .filter(LineSpan::isOfOnePlace)
+            .filter(LineSpan::isOfOnePlacement)
             .sorted(Comparator.comparingDouble(LineSpan::leastNanos))
             .toList();
     List<LineSpan> best = List.of();

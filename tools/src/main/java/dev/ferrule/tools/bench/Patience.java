@@ -26,13 +26,13 @@ final class Patience {
   }
 
   /** Resets the limit; called when a message has arrived. */
-  void messageCame() {
+  void onMessage() {
     polls = 0;
     since = 0;
   }
 
   /** Throws if the limit is exceeded; called after an empty poll. */
-  void lookedInVain() {
+  void onEmptyPoll() {
     if (++polls < POLLS_BEFORE_CHECK) {
       return;
     }

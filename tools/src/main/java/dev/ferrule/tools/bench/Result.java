@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param memcpyBytesPerSecond the rate at which one thread copies messages of that size in its own
  *     memory
  * @param rma the figures of remote memory access; null for messages
+ * @param intervals the figures over time; empty if they were not measured
  */
 public record Result(
     Subject subject,
@@ -34,7 +35,8 @@ public record Result(
     Floors floor,
     OptionalDouble messagesPerSecond,
     OptionalDouble memcpyBytesPerSecond,
-    @Nullable RmaFigures rma) {
+    @Nullable RmaFigures rma,
+    List<Interval> intervals) {
 
   /** The command's name if one side times all calls. */
   static final String LATENCY_CALLS = "latency-calls";
@@ -114,7 +116,8 @@ public record Result(
       OptionalDouble lineNanos,
       OptionalDouble ringNanos) {
     Floors floor = new Floors(lineNanos, ringNanos, NONE);
-    return new Result(subject, "latency", null, size, messages, latency, floor, NONE, NONE, null);
+    return new Result(
+        subject, "latency", null, size, messages, latency, floor, NONE, NONE, null, List.of());
   }
 
   /** Returns a result for each of the {@link #CALLS}; the times are in the same order. */
@@ -132,7 +135,8 @@ public record Result(
                 Floors.NONE,
                 NONE,
                 NONE,
-                null))
+                null,
+                List.of()))
         .toList();
   }
 
@@ -146,7 +150,17 @@ public record Result(
       RmaFigures figures) {
     OptionalDouble rate = OptionalDouble.of(operationsPerSecond);
     return new Result(
-        subject, "rma", operation, size, operations, latency, Floors.NONE, rate, NONE, figures);
+        subject,
+        "rma",
+        operation,
+        size,
+        operations,
+        latency,
+        Floors.NONE,
+        rate,
+        NONE,
+        figures,
+        List.of());
   }
 
   static Result bandwidth(
@@ -159,6 +173,23 @@ public record Result(
       OptionalDouble memcpy) {
     Floors floor = new Floors(lineNanos, NONE, ringMessagesPerSecond);
     OptionalDouble rate = OptionalDouble.of(messagesPerSecond);
-    return new Result(subject, "bandwidth", null, size, messages, null, floor, rate, memcpy, null);
+    return new Result(
+        subject, "bandwidth", null, size, messages, null, floor, rate, memcpy, null, List.of());
+  }
+
+  /** Returns this result with the figures over time. */
+  Result with(List<Interval> measured) {
+    return new Result(
+        subject,
+        command,
+        call,
+        sizeBytes,
+        messages,
+        latency,
+        floor,
+        messagesPerSecond,
+        memcpyBytesPerSecond,
+        rma,
+        measured);
   }
 }

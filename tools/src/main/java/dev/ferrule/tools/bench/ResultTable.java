@@ -138,7 +138,7 @@ public final class ResultTable {
     return nanos(nanos.orElse(Double.NaN));
   }
 
-  private static String nanos(double nanos) {
+  static String nanos(double nanos) {
     return Double.isNaN(nanos)
         ? NOTHING
         : String.format(Locale.ROOT, nanos < KILO ? "%.1f" : "%.0f", nanos);
@@ -156,7 +156,7 @@ public final class ResultTable {
     return value.isPresent() ? scaled(value.getAsDouble()) : "";
   }
 
-  private static String scaled(double value) {
+  static String scaled(double value) {
     if (value >= GIGA) {
       return String.format(Locale.ROOT, "%.2f G", value / GIGA);
     }

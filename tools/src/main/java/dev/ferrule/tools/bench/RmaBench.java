@@ -69,7 +69,7 @@ public final class RmaBench extends Bench {
                   : BareCopy.plain(arena, size);
           results =
               run(
-                  List.of(new RmaMeasurement(local, remote, size, write, floor)),
+                  List.of(new RmaMeasurement(local, remote, size, write, floor, observer)),
                   results,
                   observer);
         }
@@ -105,18 +105,25 @@ public final class RmaBench extends Bench {
     private final int size;
     private final boolean write;
     private final BareCopy floor;
+    private final Intervals intervals;
     private final Histogram times = LatencySummary.newHistogram();
     private final List<Double> rates = new ArrayList<>();
     private final List<Double> floors = new ArrayList<>();
     private long operations;
 
     private RmaMeasurement(
-        RegisteredMemory local, RemoteMemory remote, int size, boolean write, BareCopy floor) {
+        RegisteredMemory local,
+        RemoteMemory remote,
+        int size,
+        boolean write,
+        BareCopy floor,
+        Observer observer) {
       this.local = local;
       this.remote = remote;
       this.size = size;
       this.write = write;
       this.floor = floor;
+      intervals = new Intervals(observer, size, call(), 1);
     }
 
     private long begin() {
@@ -153,9 +160,19 @@ public final class RmaBench extends Bench {
 
     @Override
     public void round(int index) {
-      oneByOne(operations);
-      rates.add(perSecond(operations, () -> stream(operations)));
-      floors.add(perSecond(operations, () -> floor.run(operations)));
+      rates.add(perSecond(operations, intervals.round(operations, this::measured)));
+      floors.add(perSecond(operations, nanos(operations, () -> floor.run(operations))));
+    }
+
+    /** Measures accesses one by one, and as many in flight. Returns the time of the latter. */
+    private long measured(long count) {
+      oneByOne(count);
+      return nanos(count, () -> stream(count));
+    }
+
+    @Override
+    public Intervals intervals() {
+      return intervals;
     }
 
     @Override
@@ -163,16 +180,17 @@ public final class RmaBench extends Bench {
       return Medians.of(rates).stream()
           .mapToObj(rate ->
               Result.rma(
-                  subject,
-                  call(),
-                  size,
-                  times.getTotalCount(),
-                  LatencySummary.of(times, 1),
-                  rate,
-                  new Result.RmaFigures(
-                      allocated ? ALLOCATED : client.rmaPath(),
-                      floor.name(),
-                      Medians.of(floors).orElse(0) * size)))
+                      subject,
+                      call(),
+                      size,
+                      times.getTotalCount(),
+                      LatencySummary.of(times, 1),
+                      rate,
+                      new Result.RmaFigures(
+                          allocated ? ALLOCATED : client.rmaPath(),
+                          floor.name(),
+                          Medians.of(floors).orElse(0) * size))
+                  .with(intervals.ended()))
           .toList();
     }
 
@@ -181,7 +199,9 @@ public final class RmaBench extends Bench {
       for (long i = 0; i < count; i++) {
         long start = System.nanoTime();
         rma.await(begin());
-        times.recordValue(System.nanoTime() - start);
+        long nanos = System.nanoTime() - start;
+        times.recordValue(nanos);
+        intervals.record(nanos);
       }
     }
 
@@ -193,11 +213,15 @@ public final class RmaBench extends Bench {
       rma.await(last);
     }
 
-    private double perSecond(long count, Runnable work) {
+    private long nanos(long count, Runnable work) {
       client.begin(count, size);
       long start = System.nanoTime();
       work.run();
-      return count * NANOS_PER_SECOND / Math.max(1, System.nanoTime() - start);
+      return System.nanoTime() - start;
+    }
+
+    private static double perSecond(long count, long nanos) {
+      return count * NANOS_PER_SECOND / Math.max(1, nanos);
     }
   }
 }

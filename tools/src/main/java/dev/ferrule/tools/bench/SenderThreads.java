@@ -84,11 +84,11 @@ public final class SenderThreads implements AutoCloseable {
   long round(List<Throughput> throughputs, long count) {
     return throughputs.size() == 1 && threads == 1
         ? throughputs.get(0).round(count)
-        : new Together(throughputs, count).run();
+        : new ConcurrentRound(throughputs, count).run();
   }
 
   /** One round on several connections. */
-  private final class Together {
+  private final class ConcurrentRound {
     private final List<Throughput> throughputs;
     private final long count;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -102,7 +102,7 @@ public final class SenderThreads implements AutoCloseable {
         };
     private long startNanos; // ordered by the phaser
 
-    private Together(List<Throughput> throughputs, long count) {
+    private ConcurrentRound(List<Throughput> throughputs, long count) {
       this.throughputs = throughputs;
       this.count = count;
     }
@@ -147,7 +147,7 @@ public final class SenderThreads implements AutoCloseable {
     }
 
     private void sendRoundRobin(Throughput[] own) {
-      long turn = own.length == 1 ? Math.max(1, count) : own[0].turn();
+      long turn = own.length == 1 ? Math.max(1, count) : own[0].messagesPerTurn();
       for (long from = 0; from < count; from += turn) {
         long to = Math.min(from + turn, count);
         for (Throughput throughput : own) {

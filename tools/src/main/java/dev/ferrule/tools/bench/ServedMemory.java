@@ -70,7 +70,7 @@ final class ServedMemory implements AutoCloseable {
       exposed.close();
       exposed = null;
     }
-    limits.conceal(bytes);
+    limits.endExposure(bytes);
     bytes = 0;
   }
 

@@ -91,7 +91,7 @@ public final class ServerLimits {
   }
 
   /** Removes a client. */
-  void left() {
+  void removeClient() {
     clients.release();
   }
 
@@ -167,7 +167,7 @@ public final class ServerLimits {
   }
 
   /** Releases exposed memory. */
-  void conceal(long bytes) {
+  void endExposure(long bytes) {
     exposed.addAndGet(-bytes);
   }
 }

@@ -129,7 +129,7 @@ final class Session implements AutoCloseable {
         ReceiveRegion message = receiver.tryReceive();
         long after = System.nanoTime();
         while (message == null) {
-          patience.lookedInVain();
+          patience.onEmptyPoll();
           if (!spin) {
             Thread.yield(); // the client may run on this processor
           }
@@ -137,7 +137,7 @@ final class Session implements AutoCloseable {
           message = receiver.tryReceive();
           after = System.nanoTime();
         }
-        patience.messageCame();
+        patience.onMessage();
         receive.recordValue(after - before);
         if (!expected.matches(message.buffer(), message.offset(), message.length(), i)) {
           wrong++;

@@ -30,9 +30,9 @@ final class Sink implements MessageHandler {
     while (messages < count) {
       int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
       if (polled > 0) {
-        patience.messageCame();
+        patience.onMessage();
       } else if (spin) {
-        patience.lookedInVain();
+        patience.onEmptyPoll();
       } else {
         ReceiveRegion message = receiver.receive();
         onMessage(message.buffer(), message.offset(), message.length());

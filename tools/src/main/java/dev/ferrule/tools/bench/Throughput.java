@@ -62,7 +62,7 @@ final class Throughput {
    * Returns the number of messages to send before the thread continues with its next connection: as
    * many as are awaited or posted together.
    */
-  int turn() {
+  int messagesPerTurn() {
     if (flow.batch() > 1) {
       return batches() * flow.batch();
     }
@@ -71,7 +71,7 @@ final class Throughput {
 
   /**
    * Sends the messages with the numbers from {@code from} to {@code to - 1}: a multiple of {@link
-   * #turn}, except at the end of the round.
+   * #messagesPerTurn}, except at the end of the round.
    */
   void send(long from, long to) {
     if (flow.batch() > 1) {

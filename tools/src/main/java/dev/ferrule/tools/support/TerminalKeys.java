@@ -27,7 +27,9 @@ final class TerminalKeys implements AutoCloseable {
 
   private static final short POLLIN = 1;
 
-  private final Arena arena = Arena.ofShared();
+  /** Not closed explicitly: a signal closes this object while another thread waits for a key. */
+  private final Arena arena = Arena.ofAuto();
+
   private final MemorySegment before;
   private final MemorySegment poll = arena.allocate(ValueLayout.JAVA_INT, 2); // struct pollfd
   private final MemorySegment key = arena.allocate(1);

@@ -121,7 +121,7 @@ class BareRingTest {
     try (BareRing ours = BareRing.ofClient(file, waiting::countDown);
         BareRing theirs = server()) {
       CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> ours.stream(3, 8));
-      waiting.await(); // the sender waits for the acknowledgement: all records are written
+      waiting.await(); // the sender waits for the acknowledgment: all records are written
       overwrite(2L, 77);
       assertThat(theirs.take(3, 8)).isEqualTo(1);
       sending.join();

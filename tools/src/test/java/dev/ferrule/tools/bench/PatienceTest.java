@@ -18,7 +18,7 @@ class PatienceTest {
     assertThatThrownBy(
             () -> {
               while (true) {
-                patience.lookedInVain();
+                patience.onEmptyPoll();
               }
             })
         .isInstanceOf(ToolException.class)
@@ -30,9 +30,9 @@ class PatienceTest {
     Patience patience = new Patience(Duration.ZERO);
     for (int round = 0; round < 10; round++) {
       for (int i = 0; i < 100_000; i++) { // several checks, of which the first starts the limit
-        patience.lookedInVain();
+        patience.onEmptyPoll();
       }
-      patience.messageCame();
+      patience.onMessage();
     }
   }
 }

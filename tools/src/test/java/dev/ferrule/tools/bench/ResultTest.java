@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.ferrule.tools.report.Plot;
+import dev.ferrule.tools.support.Json;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
@@ -19,34 +20,38 @@ class ResultTest {
   @Test
   void aLatencyIsWrittenWithTheDocumentedNamesAndWithoutMissingValues() {
     Result result = latency(64, 1_000_000, LATENCY, NONE, NONE);
-    assertThat(ResultJson.format(List.of(result)))
+    assertThat(json(result))
         .isEqualTo(
             """
-            [
-              {
-                "provider": "sm",
-                "command": "latency",
-                "wait": "spin",
-                "size_bytes": 64,
-                "messages": 1000000,
-                "latency_ns": {
-                  "min": 45,
-                  "p50": 50.5,
-                  "p90": 60,
-                  "p99": 90.3,
-                  "p999": 120,
-                  "max": 20123456,
-                  "mean": 61.5
-                }
+            {
+              "size_bytes": 64,
+              "messages": 1000000,
+              "latency_ns": {
+                "min": 45,
+                "p50": 50.5,
+                "p90": 60,
+                "p99": 90.3,
+                "p999": 120,
+                "max": 20123456,
+                "mean": 61.5
               }
-            ]
+            }
+            """);
+    assertThat(Json.format(ResultJson.properties(List.of(result))))
+        .isEqualTo(
+            """
+            {
+              "provider": "sm",
+              "wait": "spin",
+              "method": "round-trip"
+            }
             """);
   }
 
   @Test
   void aMeasuredFloorIsWritten() {
     Result result = latency(64, 10, LATENCY, OptionalDouble.of(41.23), OptionalDouble.of(48));
-    assertThat(ResultJson.format(List.of(result)))
+    assertThat(json(result))
         .contains("\"floor_ns\": 41.2,")
         .contains("\"floor_ratio\": 1.22,") // 50.5 over 41.23
         .contains("\"ring_ns\": 48,")
@@ -58,9 +63,9 @@ class ResultTest {
     Result result =
         Result.bandwidth(
             SUBJECT, 8, 5, 50e6, OptionalDouble.of(41), OptionalDouble.of(125e6), NONE);
-    assertThat(ResultJson.format(List.of(result)))
+    assertThat(json(result))
         .contains("\"ring_messages_per_s\": 125000000,")
-        .contains("\"ring_ratio\": 0.40,")
+        .contains("\"ring_ratio\": 0.40\n")
         .doesNotContain("ring_ns");
   }
 
@@ -68,7 +73,7 @@ class ResultTest {
   void aBandwidthIsWrittenWithoutAnExponent() {
     Result result =
         Result.bandwidth(SUBJECT, 1 << 20, 5, 12_345.678, NONE, NONE, OptionalDouble.of(3e10));
-    assertThat(ResultJson.format(List.of(result)))
+    assertThat(json(result))
         .contains("\"messages_per_s\": 12345.7,")
         .contains("\"bytes_per_s\": 12945381654.5,")
         .contains("\"memcpy_bytes_per_s\": 30000000000\n")
@@ -77,21 +82,17 @@ class ResultTest {
   }
 
   @Test
-  void numbersOfConnectionsAndThreadsAreWrittenOnlyIfAboveOne() {
-    assertThat(written(new Subject("sm", "spin", 4, 2)))
-        .contains("\"connections\": 4,")
-        .contains("\"threads\": 2,");
-    assertThat(written(new Subject("sm", "spin", 4, 1)))
-        .contains("\"connections\": 4,")
-        .doesNotContain("threads");
-    assertThat(written(SUBJECT)).doesNotContain("connections").doesNotContain("threads");
-    assertThat(new Subject("sm", "spin", 4, 2).concurrency())
-        .isEqualTo(", 4 connections, 2 threads");
+  void theNumbersOfConnectionsAndThreadsAreProperties() {
+    Subject several = new Subject("sm", "spin", 4, 2);
+    Result result = Result.bandwidth(several, 8, 10, 30e6, NONE, NONE, NONE);
+    assertThat(ResultJson.properties(List.of(result)).toString())
+        .isEqualTo("{\"provider\":\"sm\",\"wait\":\"spin\",\"connections\":4,\"threads\":2}");
+    assertThat(several.concurrency()).isEqualTo(", 4 connections, 2 threads");
     assertThat(SUBJECT.concurrency()).isEmpty();
   }
 
-  private static String written(Subject subject) {
-    return ResultJson.format(List.of(Result.bandwidth(subject, 8, 10, 30e6, NONE, NONE, NONE)));
+  private static String json(Result result) {
+    return Json.format(ResultJson.object(result));
   }
 
   @Test
@@ -140,7 +141,7 @@ class ResultTest {
     String[] lines = ResultTable.format(List.of(result)).split("\n");
     assertThat(lines[0]).endsWith("  bytes/s   floor  floor bytes/s  rate / floor");
     assertThat(lines[1]).endsWith("4.16 G  memcpy        31.19 G          0.13");
-    assertThat(ResultJson.format(List.of(result))).contains("\"floor_ratio\": 0.13\n");
+    assertThat(json(result)).contains("\"floor_ratio\": 0.13\n");
   }
 
   @Test
@@ -148,7 +149,7 @@ class ResultTest {
     LatencySummary few = new LatencySummary(45, 50, 60, Double.NaN, Double.NaN, 90, 61, 51, 10);
     Result result = latency(8, 10, few, NONE, NONE);
     assertThat(ResultTable.format(List.of(result))).contains("60.0    -      -  90.0");
-    assertThat(ResultJson.format(List.of(result))).contains("\"p90\": 60,\n").doesNotContain("p99");
+    assertThat(json(result)).contains("\"p90\": 60,\n").doesNotContain("p99");
   }
 
   @Test

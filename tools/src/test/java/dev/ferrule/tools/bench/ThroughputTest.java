@@ -55,7 +55,7 @@ class ThroughputTest {
     prepare(new RoundReply(true, count, (long) count * SIZE, 0));
     Throughput throughput = throughput(new Throughput.Flow(unacked, batch, false));
     throughput.start(count);
-    int turn = throughput.turn();
+    int turn = throughput.messagesPerTurn();
     for (int from = 0; from < count; from += turn) {
       throughput.send(from, Math.min(from + turn, count));
     }

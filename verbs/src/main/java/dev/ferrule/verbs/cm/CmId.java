@@ -138,7 +138,7 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Sets the ACK timeout: how long the device waits for an acknowledgement before it retransmits a
+   * Sets the ACK timeout: how long the device waits for an acknowledgment before it retransmits a
    * message. Call it before connecting or accepting.
    *
    * @param exponent 0 to 31, for a timeout of 4.096 µs · 2^exponent

@@ -74,11 +74,11 @@ public final class EventChannel implements AutoCloseable {
 
   /**
    * Takes an event as {@link #nextEvent()} does, and passes it to an observer before acknowledging
-   * it. After the acknowledgement, the event's id may be destroyed at any time, and another id may
+   * it. After the acknowledgment, the event's id may be destroyed at any time, and another id may
    * have the same address.
    *
    * @param observer called with the event, if there is one; it must not destroy the id, which would
-   *     wait for the acknowledgement
+   *     wait for the acknowledgment
    * @return the event; empty if none is pending and the descriptor is non-blocking
    * @throws VerbsException if the channel fails
    */

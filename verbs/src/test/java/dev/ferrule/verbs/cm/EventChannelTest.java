@@ -71,7 +71,7 @@ class EventChannelTest {
     rdma_conn_param.private_data_len(parameters, (byte) 200);
 
     CmEvent taken = channel.nextEvent().orElseThrow();
-    data.fill((byte) 4); // after the acknowledgement, the C library may reuse it
+    data.fill((byte) 4); // after the acknowledgment, the C library may reuse it
     assertThat(taken.type()).isEqualTo(CmEvent.Type.CONNECT_REQUEST);
     assertThat(taken.listenerId()).isEqualTo(0x5002);
     assertThat(taken.privateData()).hasSize(200).containsOnly(3);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * The listeners and connections that one row uses, of real providers. They are closed at its end.
  * RDMA uses a simulated device.
  */
-final class Scene implements AutoCloseable {
+final class Fixture implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -40,7 +40,7 @@ final class Scene implements AutoCloseable {
   private final @Nullable ConnectionProvider simulated;
   private final Arena arena = Arena.ofShared();
 
-  private Scene(
+  private Fixture(
       Path directory,
       @Nullable SimulatedFabric fabric,
       @Nullable Function<VerbsLibrary, ConnectionProvider> provider) {
@@ -53,12 +53,12 @@ final class Scene implements AutoCloseable {
     }
   }
 
-  static Scene ofSm(Path directory) {
-    return new Scene(directory, null, null);
+  static Fixture ofSm(Path directory) {
+    return new Fixture(directory, null, null);
   }
 
-  static Scene ofRdma(Path directory, Function<VerbsLibrary, ConnectionProvider> provider) {
-    return new Scene(directory, new SimulatedFabric(1), provider);
+  static Fixture ofRdma(Path directory, Function<VerbsLibrary, ConnectionProvider> provider) {
+    return new Fixture(directory, new SimulatedFabric(1), provider);
   }
 
   /** Both sides of a connection. */
