@@ -17,14 +17,16 @@ if [ $# -gt 0 ]; then sizes=("$@"); else sizes=(4 16); fi
 CLASSES='^dev[.]ferrule[.](posix[.](?!Headers)\w+|verbs[.](\w+[.])?\w+|sm[.]Sm\w+Contract|sm[.](rma|ring)[.]\w+'
 CLASSES+='|integration[.]rdma[.]VerbsDevice)Test$'
 
+# Threads that spin would take the processors from those for which they wait.
 COMMANDS='
   set -e
+  export FERRULE_OPTIONS=connectTimeout=5m
   step() { echo "== $*"; "$@"; }
   echo "pages of $(getconf PAGESIZE) bytes"
   step ./ferrule doctor
   for provider in sm sendrecv magicring; do
-    step ./ferrule latency --provider "$provider" --size 64,8192 --messages 100 --warmup 20 --rounds 1
-    step ./ferrule rma --provider "$provider" --size 8,65536 --messages 20 --warmup 5 --rounds 1
+    step ./ferrule latency --provider "$provider" --size 64,8192 --messages 100 --warmup 20 --rounds 1 --wait block
+    step ./ferrule rma --provider "$provider" --size 8,65536 --messages 20 --warmup 5 --rounds 1 --wait block
   done
 '
 
@@ -55,7 +57,7 @@ for pages in "${sizes[@]}"; do
   reports=$root/target/arch/pages-$pages
   (cd "$root" && ./with-arch --pages "$pages" --time-limit 3600 aarch64 bash -c "$COMMANDS" </dev/null) || result=1
   # Each message takes long under emulation.
-  set_jvm -Dferrule.contract.cycles=50 -Dferrule.contract.messages=300 -Dferrule.soak.retirements=200 \
+  set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=300 -Dferrule.soak.retirements=200 \
     "-Dferrule.tests.pick=${FERRULE_TESTS:-}"
   filters=("--include-classname=$CLASSES" --exclude-tag long --exclude-tag whole --exclude-tag interleaving)
   selection=(--select-package dev.ferrule "${filters[@]}")

@@ -251,13 +251,6 @@ class HeadersTest {
     List<String> all = new ArrayList<>(List.of("#include <stddef.h>"));
     all.addAll(lines);
     Files.write(source, all);
-    // those of RDMA are the same for all machines; others in that folder are not
-    Path common = Files.createDirectories(folder.resolve("include"));
-    for (String part : List.of("infiniband", "rdma")) {
-      if (!Files.exists(common.resolve(part))) {
-        Files.createSymbolicLink(common.resolve(part), HEADERS.resolve(part));
-      }
-    }
     Path output = folder.resolve("output");
     ProcessBuilder builder =
         new ProcessBuilder(
@@ -265,7 +258,7 @@ class HeadersTest {
                 "-fsyntax-only",
                 "-fmax-errors=0",
                 "-idirafter",
-                common.toString(),
+                HEADERS.toString(), // only for those of RDMA, which a cross compiler lacks
                 source.toString())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
