@@ -11,11 +11,12 @@ accelerator=tcg
 # Those of the bindings and of Ferrule's scripts, beside the JDK.
 ROOT_PACKAGES=(bash coreutils diffutils findutils grep gzip hostname iproute2 libibverbs1 librdmacm1 ibverbs-providers
   libc-bin mawk mount openjdk-25-jdk-headless perl-base procps sed util-linux)
+DEBIANS_JDK=/usr/lib/jvm/java-25-openjdk-arm64
 # In the order of loading, with the software device.
 MODULES=(virtio_pci virtio_console virtio_rng 9p 9pnet_virtio overlay crc32_generic ib_uverbs rdma_ucm rdma_rxe veth)
 # They name what does not exist in the machine, or another processor's programs.
-LEFT_OUT+='|^(JAVA_HOME|JAVA25_HOME|JDK_HOME|SDKMAN_DIR|MAVEN_HOME|MAVEN_OPTS|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|JEXTRACT|'
-LEFT_OUT+='FERRULE_RXE_[A-Z]*)='
+LEFT_OUT+='|^(JAVA_HOME|JAVA25_HOME|JDK_HOME|SDKMAN_DIR|MAVEN_HOME|MAVEN_OPTS|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|'
+LEFT_OUT+='JEXTRACT|FERRULE_RXE_[A-Z]*)='
 
 # Prints the missing packages of this machine.
 missing_packages() {
@@ -35,10 +36,10 @@ processor_arguments() {
 
 # Adds to the job of machine $1 its environment and what it needs for its device; see write_job.
 write_device() {
-  local address=10.77.0.1
-  printf '%s\0' PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin FERRULE_ARCH_VM=aarch64 \
-    FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" FERRULE_RXE_VM=tcg \
-    ${given_jdk:+"JAVA_HOME=$given_jdk"} >>"$run/job$1/environment"
+  local address=10.77.0.1 jdk=${given_jdk:-$DEBIANS_JDK}
+  printf '%s\0' "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$jdk/bin" "JAVA_HOME=$jdk" \
+    FERRULE_ARCH_VM=aarch64 FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" FERRULE_RXE_VM=tcg \
+    >>"$run/job$1/environment"
   printf '%s=%q\n' address "$address" >>"$run/job$1/settings"
 }
 
@@ -85,6 +86,7 @@ EOT
 }
 
 debian_mirror() {
+  # shellcheck disable=SC2016 # for apt-get
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null \
     | head -n 1
 }
@@ -100,7 +102,7 @@ signed_by() {
 # Sets files: the root file system, which is made of packages, without their installation scripts.
 need_root() {
   local key
-  key=$(echo "$SUITE ${root_packages[*]} $(sha256sum <"$root/build-support/arch/aarch64.sh")" | sha256sum | cut -c 1-16)
+  key=$({ echo "$SUITE ${root_packages[*]}"; declare -f unpack_packages; } | sha256sum | cut -c 1-16)
   files=$base/root-$key
   [ -d "$files" ] || make_root
   explain "the root file system is $files; remove $base to fetch newer packages"

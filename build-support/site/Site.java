@@ -25,8 +25,15 @@ class Site {
 
   static {
     NAVIGATION.put(
-        "", List.of("README.md", "docs/guide.md", "docs/guide-sm.md", "examples/README.md"));
-    NAVIGATION.put("Reference", List.of("docs/options.md", "docs/observing.md", "docs/json.md", JAVADOC));
+        "",
+        List.of(
+            "README.md",
+            "docs/install.md",
+            "docs/guide.md",
+            "docs/guide-sm.md",
+            "examples/README.md"));
+    NAVIGATION.put(
+        "Reference", List.of("docs/options.md", "docs/observing.md", "docs/json.md", JAVADOC));
     NAVIGATION.put("Transports", List.of("docs/rdma.md", "docs/verbs.md"));
     NAVIGATION.put(
         "Protocols",

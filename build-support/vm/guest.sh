@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The second program of the virtual machine, on its root file system: creates the RDMA device, if it is to have one, runs
-# the command from the folder "job", executes the host's requests meanwhile, and reports the result to the host.
+# The second program of the virtual machine, on its root file system: creates the RDMA device, runs the command from the
+# folder "job", executes the host's requests meanwhile, and reports the result to the host.
 # shellcheck shell=bash
 set -uo pipefail
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 job=/run/rxe/job
 # shellcheck source=/dev/null
 . "$job/settings"
-host=${host:?} name=${name:?} directory=${directory:?} mark=${mark:?} mask=${mask:?}
+host=${host:?} name=${name:?} address=${address:?} directory=${directory:?} mark=${mark:?} mask=${mask:?}
 
 # Prints the file of the port named $1 by QEMU; only udev would create links by name.
 port() {
@@ -36,7 +36,6 @@ fail() {
 make_device() {
   local netdev=eth0
   ip link set lo up
-  [ "${address:-}" ] || return 0
   if [ -z "${peer:-}" ]; then
     # Two ends, although only one is used: a lone interface has no carrier, and the device would be down.
     netdev=v0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe and ./with-arch: runs the command in a virtual machine, or in two. All files of a run are in the folder $run,
-# which is also QEMU's working directory, so that names are short.
+# Sourced by ./with-rxe and ./with-arch: runs the command in a virtual machine, or in two. All files of a run are in the
+# folder $run, which is also QEMU's working directory, so that names are short.
 #
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
 # FIFO here. The events of both machines are lines in the one FIFO "events", each with the machine's number: those of
@@ -8,8 +8,8 @@
 # further process writes "tick" there, so that the events can be read without a time limit: "read -t" can lose a part of
 # a line, and also the end of one that it returns.
 #
-# The script sets emulator, the program; accelerator; console, the kernel's name of the serial port; files, the folder of
-# the machine's root file system; and shared, folders of this machine that it has as well. Its function
+# The script sets emulator, the program; accelerator; console, the kernel's name of the serial port; files, the folder
+# with the machine's root file system; and shared, folders of this machine that it has as well. Its function
 # processor_arguments adds to QEMU's arguments, and write_device to a job.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of the script and its other parts

@@ -31,7 +31,7 @@ class BuildScriptsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
   private static final List<String> SCRIPTS =
-      List.of("ferrule", "compare", "benchmark", "release", "with-rxe", "test");
+      List.of("ferrule", "compare", "benchmark", "release", "with-rxe", "with-arch", "test");
 
   @TempDir private Path folder;
 
@@ -302,6 +302,28 @@ class BuildScriptsTest {
     assertThat(builds()).hasSize(1).first().asString().contains("-pl " + module + " ");
     run(command.split(" "));
     assertThat(builds()).as("not built again in the virtual machine").hasSize(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', missing architecture",
+    "riscv64 true, unknown architecture riscv64; only aarch64 is known",
+    "aarch64, missing command",
+    "--pages 64 aarch64 true, --pages must be 4 or 16",
+    "aarch64 --pages, --pages must be 4 or 16",
+    "--cpus 0 aarch64 true, --cpus needs a number",
+    "--jdk build-support aarch64 true, --jdk needs the folder of a JDK",
+    "--share nothing aarch64 true, --share needs a folder",
+    "--share /usr/bin aarch64 true, the machine has a folder /usr/bin of its own",
+    "--vm aarch64 true, unknown option --vm"
+  })
+  void wrongOptionsOfWithArchAreErrors(String options, String message) throws Exception {
+    List<String> line = new ArrayList<>(List.of("./with-arch"));
+    line.addAll(List.of(options.isEmpty() ? new String[0] : options.split(" ")));
+    Ended ended = run(line.toArray(String[]::new));
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).isEqualTo("with-arch: " + message + "; see --help\n");
+    assertThat(builds()).isEmpty();
   }
 
   /**

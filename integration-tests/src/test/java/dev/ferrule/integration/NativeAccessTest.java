@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The availability of the providers in a JVM that does not permit native access. */
+/** The availability of the providers in a JVM that cannot call C functions. */
 class NativeAccessTest {
 
   private static final int REPETITIONS = 3;
@@ -36,7 +36,7 @@ class NativeAccessTest {
 
   @Test
   void theAvailabilityOfEveryProviderNamesTheMissingFlagEachTime() throws Exception {
-    List<String> printed = printed();
+    List<String> printed = printed("--illegal-native-access=deny");
 
     assertThat(printed)
         .hasSize(3 * REPETITIONS)
@@ -46,14 +46,22 @@ class NativeAccessTest {
     assertThat(List.copyOf(printed.subList(3, 6))).isEqualTo(printed.subList(0, 3));
   }
 
-  private List<String> printed() throws IOException, InterruptedException {
+  /** The numbers of system calls and flags differ between architectures. */
+  @Test
+  void everyProviderIsUnavailableOnAnUnknownArchitecture() throws Exception {
+    assertThat(printed("-Dos.arch=riscv64"))
+        .hasSize(3 * REPETITIONS)
+        .allMatch(line -> line.contains("needs x86-64 or aarch64, and this is riscv64"));
+  }
+
+  private List<String> printed(String option) throws IOException, InterruptedException {
     Path out = directory.resolve("out");
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                "--illegal-native-access=deny",
+                option,
                 "-cp",
                 System.getProperty("java.class.path"),
                 AvailabilityPrinter.class.getName())

@@ -230,7 +230,7 @@ class WithRxeEventsTest {
             "-c",
             "{ printf '1 %05000d\\n' 0; echo 1 started; } | perl \"$1\" | wc -cl >&2",
             "with-rxe",
-            PARTS.resolve("lines.pl").toString());
+            PARTS.resolve("vm/lines.pl").toString());
     assertThat(ended.err().trim().split(" +")).containsExactly("2", String.valueOf(4096 + 10));
   }
 }

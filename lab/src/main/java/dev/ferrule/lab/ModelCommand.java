@@ -176,7 +176,7 @@ public final class ModelCommand implements Subcommand {
               + " Default: those that this process may use.")
   private @Nullable Integer processors;
 
-  @Option(names = "--json", description = "Write JSON.")
+  @Option(names = "--json", description = "Write JSON, as docs/json.md specifies.")
   private boolean json;
 
   /** Called by the service loader. */

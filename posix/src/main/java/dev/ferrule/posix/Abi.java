@@ -36,5 +36,5 @@ record Abi(
   static final Abi AARCH64 = new Abi(283, 98, 80, 0100000, 040000, 16, 24, 20, 16, 8);
 
   /** That of this machine. */
-  static final Abi CURRENT = System.getProperty("os.arch").equals("aarch64") ? AARCH64 : X86_64;
+  static final Abi CURRENT = Architecture.isAarch64() ? AARCH64 : X86_64;
 }

@@ -169,22 +169,32 @@ public final class SharedMapping {
    *     allocates a page on its first access
    */
   public int populate(long offset, long length) {
-    long start = offset & -PAGE;
-    long end = offset + length + PAGE - 1 & -PAGE;
-    int result = Posix.madvise(memory.asSlice(start, end - start), LibC.MADV_POPULATE_WRITE());
+    long start = offset & -PAGE; // the kernel rounds the end, which may be that of the memory
+    MemorySegment part = memory.asSlice(start, offset + length - start);
+    int result = Posix.madvise(part, LibC.MADV_POPULATE_WRITE());
     return result == -Errno.EINVAL ? 0 : -result;
   }
 
   /**
-   * Frees pages of the file, which both sides then see as zeros. Failure to do so is ignored.
+   * Sets a part of the file to zero, for both sides, and frees the pages that are wholly in it.
    *
-   * @param offset the start, a multiple of the page size
-   * @param length the number of bytes, of which only whole pages are freed
+   * @param offset the start
+   * @param length the number of bytes
+   * @return whether it is zero: not if the pages cannot be freed, or the memory is {@linkplain
+   *     #retire retired}
    */
-  public void discard(long offset, long length) {
-    if (!retired) {
-      int ignored = Posix.madvise(memory.asSlice(offset, length & -PAGE), Posix.MADV_REMOVE);
+  public boolean discard(long offset, long length) {
+    if (retired) {
+      return false;
     }
+    // Pages may be larger than the 4096 bytes of which most offsets are multiples.
+    long end = offset + length;
+    long firstPage = Math.min(offset + PAGE - 1 & -PAGE, end);
+    long afterPages = Math.max(end & -PAGE, firstPage);
+    memory.asSlice(offset, firstPage - offset).fill((byte) 0);
+    memory.asSlice(afterPages, end - afterPages).fill((byte) 0);
+    MemorySegment pages = memory.asSlice(firstPage, afterPages - firstPage);
+    return pages.byteSize() == 0 || Posix.madvise(pages, Posix.MADV_REMOVE) >= 0;
   }
 
   /**

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Memory that a hostile peer shares, or that is shared with one. */
 class SealedFileTest {
 
-  private static final int PAGE = 4096;
+  private static final int PAGE = (int) Posix.PAGE;
   private static final int SIZE = 4 * PAGE;
 
   @TempDir private Path folder;
@@ -110,7 +110,7 @@ class SealedFileTest {
   void aFileThatIsTooShortIsNotMapped() {
     assertThatThrownBy(() -> SealedFile.create(PAGE, PAGE).map(SIZE))
         .isInstanceOf(PosixException.class)
-        .hasMessageContaining("4096 bytes");
+        .hasMessageContaining(PAGE + " bytes");
   }
 
   @Test
@@ -118,7 +118,7 @@ class SealedFileTest {
     try (SealedFile file = SealedFile.create(64 << 20, PAGE)) {
       assertThatThrownBy(() -> file.map(SIZE))
           .isInstanceOf(PosixException.class)
-          .hasMessageContaining("4096 are allocated");
+          .hasMessageContaining(PAGE + " are allocated");
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.libc.LibC;
@@ -10,6 +11,8 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The data plane accesses memory by its address, without a check for each access. A thread may be
@@ -108,6 +111,37 @@ class SharedMappingTest {
       assertThat(space.waiting()).isEqualTo(SIZE + SIZE / 2);
       Reference.reachabilityFence(whole);
       Reference.reachabilityFence(part);
+    }
+  }
+
+  /** Such as multiples of 4096 bytes, on a machine whose pages are larger. */
+  @ParameterizedTest
+  @CsvSource({"0, 16", "1, 1", "1, 3", "0, 3", "4, 5", "3, 9", "2, 14", "3, 2", "5, 0"})
+  void aPartIsSetToZeroAlsoWhereItIsLessThanAPage(int start, int length) {
+    int quarter = (int) Posix.PAGE / 4;
+    try (SealedFile file = SealedFile.create(16L * quarter, 16L * quarter)) {
+      SharedMapping mapping = file.map(16L * quarter);
+      mapping.view().fill((byte) 1);
+      long allocated = Posix.fstat(file.fd()).allocated();
+      assertThat(mapping.discard((long) start * quarter, (long) length * quarter)).isTrue();
+      int wholePages = Math.max(0, (start + length) / 4 - (start + 3) / 4);
+      assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(allocated - wholePages * Posix.PAGE);
+      for (int i = 0; i < 16; i++) {
+        byte expected = (byte) (i >= start && i < start + length ? 0 : 1);
+        assertThat(mapping.view().asSlice((long) i * quarter, quarter).toArray(JAVA_BYTE))
+            .as("quarter %d", i)
+            .containsOnly(expected);
+      }
+    }
+  }
+
+  @Test
+  void theEndOfAFileThatEndsWithinAPageCanBeAllocated() {
+    long size = Posix.PAGE + Posix.PAGE / 4;
+    try (SealedFile file = SealedFile.create(size, Posix.PAGE)) {
+      SharedMapping mapping = file.map(Posix.PAGE);
+      assertThat(mapping.populate(Posix.PAGE, Posix.PAGE / 4)).isZero();
+      assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(2 * Posix.PAGE);
     }
   }
 

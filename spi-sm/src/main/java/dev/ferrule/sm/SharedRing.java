@@ -240,9 +240,10 @@ record SharedRing(
    * buffer for fragments, whose headers the peer may still read.
    */
   void discardBuffers() {
-    mapping.discard(bufferOffset(layout), layout.bufferSize());
+    // if it fails, the memory is freed with the file
+    boolean ignored = mapping.discard(bufferOffset(layout), layout.bufferSize());
     for (int lane = 0; lane < lanes; lane++) {
-      mapping.discard(laneOffset(lane) + layout.laneBufferOffset(), layout.bufferSize());
+      ignored = mapping.discard(laneOffset(lane) + layout.laneBufferOffset(), layout.bufferSize());
     }
   }
 

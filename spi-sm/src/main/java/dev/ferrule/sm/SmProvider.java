@@ -7,6 +7,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.Option;
+import dev.ferrule.posix.Architecture;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.endpoint.SmEndpoints;
@@ -16,9 +17,7 @@ import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
 import dev.ferrule.spi.ResolvedOptions;
-import java.lang.foreign.ValueLayout;
 import java.net.URI;
-import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -67,11 +66,10 @@ public final class SmProvider implements ConnectionProvider {
       return new Availability.Unavailable(
           "sm needs Linux, and this is " + System.getProperty("os.name"), "run it on Linux");
     }
-    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN
-        || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
+    if (!Architecture.isSupported()) {
       return new Availability.Unavailable(
-          "sm needs a 64-bit little-endian machine, and this is " + System.getProperty("os.arch"),
-          "run it on x86-64 or aarch64");
+          "sm needs x86-64 or aarch64, and this is " + Architecture.name(),
+          "run it on one of these");
     }
     return Linked.AVAILABILITY;
   }

@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
       "  ferrule bandwidth --size 64,1MiB",
       "  ferrule bandwidth --size 64 --batch 8 --floor",
       "  ferrule bandwidth --size 64 --connections 4 --threads 2",
+      "  ferrule bandwidth --size 64 --duration 10 --interval 1",
       "  ferrule bandwidth sendrecv://10.0.0.2:7471 --unacked 32"
     })
 final class BandwidthCommand implements Callable<Integer> {

@@ -2,12 +2,16 @@
 package dev.ferrule.tools;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
@@ -36,6 +40,8 @@ import picocli.CommandLine.Spec;
     })
 final class FerruleCommand implements Runnable {
 
+  private static final Pattern EXAMPLE = Pattern.compile("  ferrule (\\w+)");
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -51,6 +57,9 @@ final class FerruleCommand implements Runnable {
    */
   CommandLine commandLine(String... arguments) {
     CommandLine root = new CommandLine(this);
+    if (isVersionOnly(arguments)) {
+      return root;
+    }
     List<Class<?>> all = all();
     String first = arguments.length == 0 ? "" : arguments[0];
     all.stream()
@@ -59,7 +68,26 @@ final class FerruleCommand implements Runnable {
         .<List<Class<?>>>map(List::of)
         .orElse(all)
         .forEach(command -> root.addSubcommand(name(command), command));
+    omitExamplesOfOthers(root, all);
     return root;
+  }
+
+  /** Returns whether only the version is requested, so that no subcommand is needed. */
+  static boolean isVersionOnly(String... arguments) {
+    return arguments.length == 1 && List.of("--version", "-V").contains(arguments[0]);
+  }
+
+  /** Removes the examples of commands whose module is not on the class path. */
+  private static void omitExamplesOfOthers(CommandLine root, List<Class<?>> all) {
+    List<String> names = all.stream().map(FerruleCommand::name).toList();
+    UsageMessageSpec usage = root.getCommandSpec().usageMessage();
+    usage.footer(
+        Arrays.stream(usage.footer())
+            .filter(line -> {
+              Matcher example = EXAMPLE.matcher(line);
+              return !example.lookingAt() || names.contains(example.group(1));
+            })
+            .toArray(String[]::new));
   }
 
   private static String name(Class<?> command) {
@@ -84,11 +112,7 @@ final class FerruleCommand implements Runnable {
         .forEach(all::add);
     all.addAll(
         List.of(
-            LsCommand.class,
-            TopCommand.class,
-            CleanCommand.class,
-            CommandLine.HelpCommand.class,
-            CmaProbeCommand.class));
+            LsCommand.class, TopCommand.class, CleanCommand.class, CommandLine.HelpCommand.class));
     return all;
   }
 

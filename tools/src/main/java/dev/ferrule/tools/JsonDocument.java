@@ -14,6 +14,8 @@ import java.time.temporal.ChronoUnit;
  */
 public final class JsonDocument {
 
+  private static final char LAST_OF_ASCII = 127;
+
   private final JsonObject properties = new JsonObject();
   private final JsonArray results = new JsonArray();
 
@@ -41,10 +43,17 @@ public final class JsonDocument {
     return results;
   }
 
-  /** {@return the text of the document, terminated by a newline} */
+  /**
+   * {@return the text of the document, terminated by a newline. It is ASCII, so that the encoding
+   * of standard output does not matter}
+   */
   public String format() {
     JsonObject document = properties.deepCopy();
     document.add("results", results);
-    return Json.format(document);
+    StringBuilder text = new StringBuilder();
+    for (char unit : Json.format(document).toCharArray()) { // other characters are in strings only
+      text.append(unit <= LAST_OF_ASCII ? String.valueOf(unit) : "\\u%04x".formatted((int) unit));
+    }
+    return text.toString();
   }
 }

@@ -38,7 +38,9 @@ public final class Main {
         run(
             new PrintWriter(System.out),
             new PrintWriter(System.err, true),
-            new Look(Terminal.textWidth(), Terminal.hasColours()),
+            FerruleCommand.isVersionOnly(arguments)
+                ? Look.PLAIN // the first call into the C library would double the time
+                : new Look(Terminal.textWidth(), Terminal.hasColours()),
             arguments));
   }
 
@@ -114,6 +116,16 @@ public final class Main {
     }
     err.println(name + ": cannot write to standard output");
     return ExitCode.FAILED;
+  }
+
+  /**
+   * {@return the command with its subcommands, for what is generated from their description: man
+   * pages and completions}
+   */
+  public static CommandLine description() {
+    CommandLine commandLine = new FerruleCommand().commandLine();
+    describe(commandLine);
+    return commandLine;
   }
 
   private static void describe(CommandLine commandLine) {

@@ -114,11 +114,15 @@ class CommandLineTest {
 
   @Test
   void theHelpTextShowsTheCommandsButNotThoseForInternalUse() {
-    assertThat(Run.of("--help").out())
-        .contains("latency")
-        .contains("doctor")
-        .doesNotContain("cma-probe");
+    assertThat(Run.of("--help").out()).contains("latency").contains("doctor");
     assertThat(Run.of("serve", "--help").out()).doesNotContain("--child");
+  }
+
+  @Test
+  void theExamplesAreOfCommandsOnTheClassPath() {
+    assertThat(Run.of("--help").out())
+        .contains("ferrule latency --floor")
+        .doesNotContain("evaluate"); // of the module lab
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
+import dev.ferrule.posix.Posix;
 import dev.ferrule.verbs.libibverbs.ibv_srq_attr;
 import dev.ferrule.verbs.libibverbs.ibv_srq_init_attr;
 import java.lang.foreign.Arena;
@@ -17,7 +18,7 @@ public final class ProtectionDomain implements AutoCloseable {
   /** The largest base page size of Linux. */
   private static final int LARGEST_PAGE = 1 << 16;
 
-  private static final long PAGE = 4096;
+  private static final long PAGE = Posix.PAGE;
   private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
   private final VerbsContext context;

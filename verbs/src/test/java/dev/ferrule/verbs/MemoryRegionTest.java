@@ -14,6 +14,7 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +35,7 @@ class MemoryRegionTest {
   void allocatedMemoryStartsAtAPageAndIsRegistered() {
     try (MemoryRegion region =
         domain.allocate(100, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ)) {
-      assertThat(region.segment().address() % 4096).isZero();
+      assertThat(region.segment().address() % Posix.PAGE).isZero();
       assertThat(region.segment().byteSize()).isEqualTo(100);
       assertThat(region.localKey()).isEqualTo(5);
       assertThat(region.remoteKey()).isEqualTo(6);

@@ -67,7 +67,7 @@ class FerruleCommandTest {
       value = {
         "sendrecv  | --wait block"
             + "| bandwidth --connections 4 --threads 2 --unacked 16 --batch 8 --inline 0 --verify"
-            + " --wait block --rounds 1",
+            + " --wait block --rounds 1 --interval 1h",
         "sendrecv  | --single-receiver --srq --wait block"
             + "| bandwidth --connections 4 --threads 1 --wait block --verify --rounds 2",
         "magicring | --single-receiver --option mapping=plain --wait block"
@@ -77,7 +77,8 @@ class FerruleCommandTest {
     try (Serving server = Serving.start(scheme, options + MESSAGE_LIMIT)) {
       assertThat(run(measurement + LITTLE + MESSAGE_LIMIT + Serving.PATIENT + " " + server.uri()))
           .contains(scheme)
-          .containsPattern("(?m)^ +64 ");
+          .containsPattern("(?m)^ +64 ")
+          .matches(output -> output.contains("  sum\n") == measurement.contains("--interval"));
     }
   }
 
@@ -86,11 +87,12 @@ class FerruleCommandTest {
     try (Serving server = Serving.start("sendrecv", "--wait block" + MESSAGE_LIMIT)) {
       assertThat(
               run(
-                  "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin "
+                  "rma --size 64,300KiB --rounds 1 --interval 1h --messages 20 --warmup 20 --no-pin "
                       + MESSAGE_LIMIT
                       + Serving.PATIENT
                       + " "
                       + server.uri()))
+          .containsPattern("(?m)^write +0\\.00-[0-9.]+ +64 +20 .*  sum$")
           .containsPattern("(?m)^rdma +write +64 ")
           .containsPattern("(?m)^rdma +read +307200 ");
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.rdma.context.RdmaAvailability;
 import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
@@ -115,7 +116,7 @@ class VerbsDeviceTest {
       long before = pinnedBytes();
       MemoryRegion region = domain.allocate(SIZE, AccessFlags.LOCAL_WRITE);
       assertThat(region.segment().byteSize()).isEqualTo(SIZE);
-      assertThat(region.segment().address() % 4096).isZero();
+      assertThat(region.segment().address() % Posix.PAGE).isZero();
       assertThat(pinnedBytes()).isEqualTo(before + SIZE);
       region.segment().set(ValueLayout.JAVA_BYTE, SIZE - 1, (byte) 1);
 
@@ -132,7 +133,7 @@ class VerbsDeviceTest {
       long before = pinnedBytes();
       MemoryRegion region;
       try (Arena arena = Arena.ofShared()) {
-        region = domain.register(arena, arena.allocate(SIZE, 4096), AccessFlags.LOCAL_WRITE);
+        region = domain.register(arena, arena.allocate(SIZE, Posix.PAGE), AccessFlags.LOCAL_WRITE);
         assertThat(pinnedBytes()).isEqualTo(before + SIZE);
         assertThat(region.localKey()).isNotZero();
       }
@@ -146,7 +147,7 @@ class VerbsDeviceTest {
     try (ProtectionDomain domain = context.allocateProtectionDomain()) {
       long before = pinnedBytes();
       try (Arena arena = Arena.ofShared()) {
-        MemorySegment memory = arena.allocate(SIZE, 4096);
+        MemorySegment memory = arena.allocate(SIZE, Posix.PAGE);
         domain.register(arena, memory, AccessFlags.LOCAL_WRITE).close();
         assertThat(pinnedBytes()).isEqualTo(before);
         memory.fill((byte) 1); // still owned by the program

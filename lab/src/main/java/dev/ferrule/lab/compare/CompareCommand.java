@@ -99,7 +99,8 @@ public final class CompareCommand implements Callable<Integer> {
       names = "--json",
       paramLabel = "FILE",
       description =
-          "Also write the results as JSON; - writes them to standard output, instead of the tables.")
+          "Also write the results as JSON, as docs/json.md specifies; - writes them to standard"
+              + " output, instead of the tables.")
   private @Nullable Path json;
 
   private CompareCommand() {}

@@ -39,13 +39,16 @@ final class Mailbox implements Consumer<CmEvent> {
   }
 
   /**
-   * Waits for the next event. Returns a queued event even if the time has elapsed.
+   * Waits for the next event. Returns a queued event even if the time has elapsed, or the thread is
+   * interrupted.
    *
    * @param nanos the time to wait, in nanoseconds
    * @return the event; null if the wait timed out
+   * @throws InterruptedException if the thread is interrupted and must wait
    */
   @Nullable CmEvent next(long nanos) throws InterruptedException {
-    return events.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+    CmEvent queued = events.poll();
+    return queued != null || nanos <= 0 ? queued : events.poll(nanos, TimeUnit.NANOSECONDS);
   }
 
   /**

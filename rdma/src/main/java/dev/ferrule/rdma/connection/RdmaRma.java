@@ -10,6 +10,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.onesided.Exposure;
@@ -47,7 +48,6 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
   private static final int LONGEST_PIECE = 1 << 30;
 
   private static final long PAUSE_NANOS = 20_000;
-  private static final long PAGE = 4096;
 
   private final RdmaConnection connection;
   private final SharedDevice device;
@@ -162,7 +162,7 @@ final class RdmaRma extends AbstractRma<RdmaMemoryUse, PeerMemory> {
     checkOpen();
     checkAllocatable(size, rights);
     try {
-      return expose(Arena.ofAuto().allocate(size, PAGE), rights);
+      return expose(Arena.ofAuto().allocate(size, Posix.PAGE), rights);
     } catch (OutOfMemoryError e) {
       throw new ResourceExhaustedException(
           uri(), "out of memory: cannot allocate " + size + " bytes; allocate less", e);

@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.context;
 
 import dev.ferrule.Availability;
+import dev.ferrule.posix.Architecture;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.DeviceFiles;
 import dev.ferrule.verbs.VerbsException;
@@ -79,6 +80,11 @@ public final class RdmaAvailability {
   private static synchronized Availability look() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return new Availability.Unavailable("RDMA needs Linux", "run it on Linux");
+    }
+    if (!Architecture.isSupported()) {
+      return new Availability.Unavailable(
+          "RDMA needs x86-64 or aarch64, and this is " + Architecture.name(),
+          "run it on one of these");
     }
     try {
       return of(VerbsLibrary.system(), DeviceFiles.system());

@@ -88,7 +88,10 @@ public final class AllocatableMemory {
    */
   public void free(long place, long size) {
     long rounded = RmaLayout.roundedUp(size);
-    mapping.discard(offset + place, rounded); // first, so that the next allocation finds it zeroed
+    // first, so that the next allocation finds it zeroed
+    if (!mapping.discard(offset + place, rounded)) {
+      segment(place, rounded).fill((byte) 0);
+    }
     putBack(place, rounded);
   }
 

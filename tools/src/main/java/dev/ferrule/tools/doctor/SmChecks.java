@@ -110,8 +110,8 @@ final class SmChecks {
 
   private static String askChild(long address) {
     List<String> arguments =
-        List.of("cma-probe", Long.toString(ProcessHandle.current().pid()), Long.toString(address));
-    try (ChildProcess child = ChildProcess.start(arguments, line -> {})) {
+        List.of(Long.toString(ProcessHandle.current().pid()), Long.toString(address));
+    try (ChildProcess child = ChildProcess.start(CmaProbe.class.getName(), arguments, line -> {})) {
       return child.awaitAnswer(TIMEOUT);
     }
   }

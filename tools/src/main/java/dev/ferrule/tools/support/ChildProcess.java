@@ -40,6 +40,7 @@ public final class ChildProcess implements AutoCloseable {
           "-XX:+FlightRecorder",
           "-XX:AOTCacheOutput",
           "-XX:ArchiveClassesAtExit",
+          "-XX:DumpLoadedClassList",
           "-Djdk.module.");
 
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
