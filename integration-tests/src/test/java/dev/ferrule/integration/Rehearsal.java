@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -22,7 +23,7 @@ final class Rehearsal implements AutoCloseable {
 
   /** Scripts whose function {@code parse} is run, and nothing else. */
   private static final List<String> PARSING =
-      List.of("test", "release", "with-rxe", "with-arch", "docs/site");
+      List.of("test", "release", "dist", "with-rxe", "with-arch", "docs/site");
 
   /** Programs of the checkout that record their arguments. */
   private static final List<String> RECORDING =
@@ -39,7 +40,9 @@ final class Rehearsal implements AutoCloseable {
 
   /** Programs of the system that record their arguments. */
   private static final List<String> SYSTEM =
-      List.of("docker", "curl", "jq", "jfr", "openssl", "mkdir", "java", "javac");
+      List.of(
+          "docker", "curl", "jq", "jfr", "openssl", "mkdir", "java", "javac", "tar", "ln", "scp",
+          "ssh");
 
   private static final String RECORD =
       """
@@ -92,6 +95,13 @@ final class Rehearsal implements AutoCloseable {
     for (String name : SYSTEM) {
       program(bin.resolve(name), recording(name));
     }
+    Matcher version =
+        Pattern.compile("(?m)^  <version>(.*)</version>$")
+            .matcher(Files.readString(Page.ROOT.resolve("pom.xml")));
+    assertThat(version.find()).isTrue();
+    program( // as if the archive of ./dist had been unpacked
+        root.resolve("ferrule-" + version.group(1) + "-linux-x86_64/bin/ferrule"),
+        recording("ferrule"));
     Files.createDirectories(root.resolve("classes"));
   }
 
@@ -163,7 +173,12 @@ final class Rehearsal implements AutoCloseable {
                   .formatted(name);
           default -> "exit 0\n";
         };
-    String output = name.equals("openssl") ? "echo 00112233445566778899aabbccddeeff\n" : "";
+    String output =
+        switch (name) {
+          case "openssl" -> "echo 00112233445566778899aabbccddeeff\n";
+          case "ssh" -> "exec bash -c \"$2\"\n";
+          default -> "";
+        };
     return "if [ \"${FERRULE_RUN:-}\" ]; then\n"
         + run
         + "fi\n"
