@@ -8,7 +8,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cp -a "$home/." "$scratch/home"
 bin=$scratch/home/bin
-option='"-XX:SharedArchiveFile=$home/lib/ferrule.jsa"' # shellcheck disable=SC2016 # as in the script
+# shellcheck disable=SC2016 # a variable of that script
+option='"-XX:SharedArchiveFile=$home/lib/ferrule.jsa"'
 replace() { sed "s|$option|$2|" "$bin/ferrule" >"$bin/$1"; chmod +x "$bin/$1"; }
 # shellcheck disable=SC2016 # variables of that script
 { replace without -Xshare:off; replace train '-XX:AOTCacheOutput=$home/lib/aot'; replace aot '-XX:AOTCache=$home/lib/aot'; }
