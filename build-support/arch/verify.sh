@@ -13,8 +13,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../console-tests.sh"
 if [ $# -gt 0 ]; then sizes=("$@"); else sizes=(4 16); fi
 
-# Not HeadersTest, which needs compilers, and runs on the host.
-CLASSES='^dev[.]ferrule[.](posix[.](?!Headers)\w+|verbs[.](\w+[.])?\w+|sm[.]Sm\w+Contract|sm[.](rma|ring)[.]\w+'
+# Not HeadersTest, which needs compilers, and runs on the host; nor LanesTest, whose rounds take too long.
+CLASSES='^dev[.]ferrule[.](posix[.](?!Headers)\w+|verbs[.](\w+[.])?\w+|sm[.]Sm\w+Contract|sm[.](rma|ring)[.](?!Lanes)\w+'
 CLASSES+='|integration[.]rdma[.]VerbsDevice)Test$'
 
 # Threads that spin would take the processors from those for which they wait.
