@@ -70,6 +70,8 @@ class PageCommandsTest {
           Map.entry("docs/guide.md: ./ferrule evaluate --quick --peers ", "PeerExperimentsTest"),
           Map.entry("docs/install.md: ./dist tar", "DistTest"),
           Map.entry("docs/install.md: tar ", "DistTest"),
+          Map.entry("docs/install.md: dpkg ", "DistContainersTest"),
+          Map.entry("docs/install.md: docker ", "DistContainersTest"),
           Map.entry("docs/install.md: ln ", "DistTest"),
           Map.entry("docs/install.md: ferrule-0", "DistTest"),
           Map.entry("docs/json.md: ./ferrule ", "JsonPageTest"),

@@ -42,7 +42,7 @@ final class Rehearsal implements AutoCloseable {
   private static final List<String> SYSTEM =
       List.of(
           "docker", "curl", "jq", "jfr", "openssl", "mkdir", "java", "javac", "tar", "ln", "scp",
-          "ssh");
+          "ssh", "dpkg");
 
   private static final String RECORD =
       """
@@ -103,6 +103,8 @@ final class Rehearsal implements AutoCloseable {
         root.resolve("ferrule-" + version.group(1) + "-linux-x86_64/bin/ferrule"),
         recording("ferrule"));
     Files.createDirectories(root.resolve("classes"));
+    Files.createFile(root.resolve("ferrule-" + version.group(1) + "-image-x86_64.tar.gz"));
+    Files.createFile(root.resolve("original"));
   }
 
   private void linkSupport() throws IOException {
