@@ -41,18 +41,18 @@ final class ProvidersCommand implements Callable<Integer> {
   public Integer call() {
     Instant start = Instant.now();
     List<ProviderInfo> providers = Ferrule.providers();
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.print(toJson(start, providers));
-      return ExitCode.OK;
-    }
     if (providers.isEmpty()) {
       throw new ToolException(
           ExitCode.NO_PROVIDER,
           "no providers on the class path or module path; add one, such as"
               + " dev.ferrule:ferrule-spi-sm");
     }
-    providers.forEach(provider -> print(out, provider));
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.print(toJson(start, providers));
+    } else {
+      providers.forEach(provider -> print(out, provider));
+    }
     return ExitCode.OK;
   }
 

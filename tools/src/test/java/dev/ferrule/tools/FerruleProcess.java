@@ -125,6 +125,17 @@ public final class FerruleProcess implements AutoCloseable {
     return process.inputReader();
   }
 
+  /** Returns the output up to the end of a text, for which this waits. */
+  String readUntil(String text) throws IOException {
+    StringBuilder seen = new StringBuilder();
+    while (seen.indexOf(text) < 0) {
+      int next = output().read();
+      assertThat(next).as("the end of the output, after %s", seen).isNotNegative();
+      seen.append((char) next);
+    }
+    return seen.toString();
+  }
+
   /** Waits until the process has ended. */
   public FerruleProcess mustEndWith(int exitCode) throws Exception {
     assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("ended in time").isTrue();

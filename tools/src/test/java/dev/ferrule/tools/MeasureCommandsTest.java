@@ -482,12 +482,7 @@ class MeasureCommandsTest {
                   + endpoint
                   + " --connections 3 --threads 2 --wait adaptive --size 64 --warmup 0"
                   + " --messages 1e5 --rounds 1000000")) {
-        StringBuilder seen = new StringBuilder();
-        while (seen.indexOf("bandwidth: round ") < 0) {
-          int next = client.output().read();
-          assertThat(next).as("the end, after %s", seen).isNotNegative();
-          seen.append((char) next);
-        }
+        client.readUntil("bandwidth: round ");
         server.kill();
         String rest = client.output().lines().collect(Collectors.joining("\n"));
         client.mustEndWith(4);
@@ -675,12 +670,7 @@ class MeasureCommandsTest {
         FerruleProcess.startOnTerminal(
             folder,
             "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive")) {
-      StringBuilder seen = new StringBuilder();
-      while (seen.indexOf("latency: round ") < 0) {
-        int next = client.output().read();
-        assertThat(next).as("the end, after %s", seen).isNotNegative();
-        seen.append((char) next);
-      }
+      String seen = client.readUntil("latency: round ");
       assertThat(seen).contains("latency: starting the server");
       client.interruptDescendants();
       String rest = client.output().lines().collect(Collectors.joining("\n"));
@@ -700,12 +690,7 @@ class MeasureCommandsTest {
             folder,
             "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive"
                 + " --json -")) {
-      StringBuilder seen = new StringBuilder();
-      while (seen.indexOf("latency: round ") < 0) {
-        int next = client.output().read();
-        assertThat(next).as("the end, after %s", seen).isNotNegative();
-        seen.append((char) next);
-      }
+      client.readUntil("latency: round ");
       client.interruptDescendants();
       String rest = client.output().lines().collect(Collectors.joining("\n"));
       client.mustEndWith(130);
@@ -718,12 +703,7 @@ class MeasureCommandsTest {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
             folder, "latency --size 64 --warmup 1e15 --messages 1e9 --wait adaptive")) {
-      StringBuilder seen = new StringBuilder();
-      while (seen.indexOf("latency: warming up, 64 bytes") < 0) {
-        int next = client.output().read();
-        assertThat(next).as("the end, after %s", seen).isNotNegative();
-        seen.append((char) next);
-      }
+      client.readUntil("latency: warming up, 64 bytes");
       client.interruptDescendants();
       String rest = client.output().lines().collect(Collectors.joining("\n"));
       client.mustEndWith(130);

@@ -11,11 +11,20 @@ import com.google.gson.JsonObject;
 import dev.ferrule.Ferrule;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.tools.support.ExitCode;
+import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProvidersAndDoctorTest {
 
@@ -58,6 +67,39 @@ class ProvidersAndDoctorTest {
     assertThat(wait.get("query_overrides").getAsBoolean()).isTrue();
     JsonObject access = find(sm.getAsJsonArray("options"), "name", "access");
     assertThat(access.get("query_overrides").getAsBoolean()).isFalse();
+  }
+
+  /** The same classes as this test's, without the modules of the providers. */
+  @ParameterizedTest
+  @ValueSource(strings = {"providers", "providers --json"})
+  void withoutAProviderOneIsNamedAndStandardOutputIsEmpty(String line) throws Exception {
+    List<URL> path = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      if (!entry.contains("spi-")) {
+        path.add(Path.of(entry).toUri().toURL());
+      }
+    }
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    Thread thread = Thread.currentThread();
+    ClassLoader own = thread.getContextClassLoader();
+    try (URLClassLoader loader =
+        new URLClassLoader(path.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+      thread.setContextClassLoader(loader);
+      Object code =
+          loader
+              .loadClass(Main.class.getName())
+              .getMethod("run", PrintWriter.class, PrintWriter.class, String[].class)
+              .invoke(null, new PrintWriter(out), new PrintWriter(err, true), line.split(" "));
+      assertThat(code).as(err.toString()).isEqualTo(ExitCode.NO_PROVIDER);
+    } finally {
+      thread.setContextClassLoader(own);
+    }
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString())
+        .isEqualTo(
+            "ferrule: no providers on the class path or module path; add one, such as"
+                + " dev.ferrule:ferrule-spi-sm\n");
   }
 
   @Test

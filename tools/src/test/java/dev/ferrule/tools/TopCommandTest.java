@@ -157,22 +157,13 @@ class TopCommandTest {
     }
   }
 
-  private static void awaitText(FerruleProcess process, String text) throws IOException {
-    StringBuilder seen = new StringBuilder();
-    while (seen.indexOf(text) < 0) {
-      int next = process.output().read();
-      assertThat(next).as("the end, after %s", seen).isNotNegative();
-      seen.append((char) next);
-    }
-  }
-
   @Test
   void onATerminalTheTablesReplaceEachOtherAndTheKeyQEndsTheCommand() throws Exception {
     for (String command : List.of("top --interval 100ms ", "ls --watch ")) {
       try (FerruleProcess shown = FerruleProcess.startOnTerminal(folder, command + path())) {
-        awaitText(shown, "\033[2J");
-        awaitText(shown, listener.uri().toString());
-        awaitText(shown, "\033[H");
+        shown.readUntil("\033[2J");
+        shown.readUntil(listener.uri().toString());
+        shown.readUntil("\033[H");
         shown.process().getOutputStream().write('q');
         shown.process().getOutputStream().flush();
         shown.mustEndWith(0);
@@ -183,7 +174,7 @@ class TopCommandTest {
   @Test
   void ctrlCEndsTheCommand() throws Exception {
     try (FerruleProcess top = FerruleProcess.startOnTerminal(folder, "top " + path())) {
-      awaitText(top, listener.uri().toString());
+      top.readUntil(listener.uri().toString());
       top.interruptDescendants();
       top.mustEndWith(130);
     }
