@@ -26,7 +26,7 @@ mapfile -t packages < <(dpkg-query -W -f '${binary:Package}\t${Package}\t${Essen
 [ ${#packages[@]} -gt 10 ] || { echo "debian-root: cannot list the essential packages" >&2; exit 1; }
 
 root=$scratch/root
-mkdir -p "$root"/{dev,proc,sys,tmp,etc,var/{log,lib/dpkg/{info,updates,triggers,alternatives,parts}}}
+mkdir -p "$root"/{dev,proc,sys,tmp,etc,usr/local/bin,var/{log,lib/dpkg/{info,updates,triggers,alternatives,parts}}}
 chmod 1777 "$root/tmp"
 for link in bin sbin lib lib32 lib64 libx32; do
   [ ! -h "/$link" ] || cp -a "/$link" "$root/$link"

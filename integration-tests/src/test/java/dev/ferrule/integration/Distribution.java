@@ -12,6 +12,7 @@ import dev.ferrule.support.Lifecycle;
 import dev.ferrule.tools.Main;
 import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
@@ -29,13 +31,26 @@ import picocli.CommandLine;
 /** Runs {@code ./dist} with the classes on this JVM's class path, so that nothing is compiled. */
 public final class Distribution {
 
-  /** The version of the distribution. */
-  public static final String VERSION = "0.1.0-SNAPSHOT";
-
   /** The folder of the sources. */
   public static final Path CHECKOUT = Page.ROOT;
 
+  /** The version of the distribution. */
+  public static final String VERSION = version();
+
   private Distribution() {}
+
+  private static String version() {
+    try {
+      return Pattern.compile("(?m)^  <version>(.*)</version>$")
+          .matcher(Files.readString(CHECKOUT.resolve("pom.xml")))
+          .results()
+          .map(version -> version.group(1))
+          .findFirst()
+          .orElseThrow();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   /** Writes the distribution in some formats to a folder. */
   public static void write(Path folder, String... formats) throws Exception {

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -95,15 +94,13 @@ final class Rehearsal implements AutoCloseable {
     for (String name : SYSTEM) {
       program(bin.resolve(name), recording(name));
     }
-    Matcher version =
-        Pattern.compile("(?m)^  <version>(.*)</version>$")
-            .matcher(Files.readString(Page.ROOT.resolve("pom.xml")));
-    assertThat(version.find()).isTrue();
     program( // as if the archive of ./dist had been unpacked
-        root.resolve("ferrule-" + version.group(1) + "-linux-x86_64/bin/ferrule"),
+        root.resolve("ferrule-" + Distribution.VERSION + "-linux-x86_64/bin/ferrule"),
         recording("ferrule"));
     Files.createDirectories(root.resolve("classes"));
-    Files.createFile(root.resolve("ferrule-" + version.group(1) + "-image-x86_64.tar.gz"));
+    for (String name : List.of("-linux-x86_64.tar.gz", "-image-x86_64.tar.gz", "_amd64.deb")) {
+      Files.createFile(root.resolve("ferrule-" + Distribution.VERSION + name));
+    }
     Files.createFile(root.resolve("original"));
   }
 

@@ -27,6 +27,7 @@ class DistContainersTest extends ContainerTest {
   private static final String NAME = "ferrule-dist-" + UUID.randomUUID();
   private static final String IMAGE = NAME + "-image";
   private static final String DEBIAN = NAME + "-debian";
+  private static final String OTHER_BASE = NAME + "-other-base";
 
   @TempDir private static Path folder;
 
@@ -48,7 +49,7 @@ class DistContainersTest extends ContainerTest {
 
   @BeforeAll
   static void build() throws Exception {
-    Distribution.write(folder, "deb", "image");
+    Distribution.write(folder, "tar", "deb", "image");
     Path context =
         Distribution.file(folder, "ferrule-" + Distribution.VERSION + "-image-", ".tar.gz");
     assertSucceeds(start(context, "docker", "build", "-q", "-t", IMAGE, "--label", label(), "-"));
@@ -56,7 +57,7 @@ class DistContainersTest extends ContainerTest {
 
   @AfterAll
   static void remove() throws Exception {
-    start(Path.of("/dev/null"), "docker", "image", "rm", "-f", IMAGE, DEBIAN).await();
+    start(Path.of("/dev/null"), "docker", "image", "rm", "-f", OTHER_BASE, IMAGE, DEBIAN).await();
   }
 
   private static String label() {
@@ -123,14 +124,45 @@ class DistContainersTest extends ContainerTest {
     assertThat(assertSucceeds(listener)).isEqualTo("from one to the other\n");
   }
 
+  /** The essential packages of this machine stand for the base image of the page. */
+  @Test
+  void theDockerfileOfThePageBuildsAnImageThatRunsTheCommand() throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-query")), "not a Debian-like system");
+    importDebian();
+    String page = Files.readString(Distribution.CHECKOUT.resolve("docs/install.md"));
+    Path context = Files.createDirectory(folder.resolve("context"));
+    Files.writeString(
+        context.resolve("Dockerfile"),
+        page.substring(page.indexOf("FROM "), page.indexOf("\n```", page.indexOf("FROM ")))
+            .replaceFirst("FROM .*", "FROM " + DEBIAN));
+    Path archive = Distribution.file(folder, "ferrule-" + Distribution.VERSION + "-linux-", ".gz");
+    Files.copy(archive, context.resolve(archive.getFileName()));
+    assertSucceeds(
+        start(
+            Path.of("/dev/null"),
+            "docker",
+            "build",
+            "-q",
+            "-t",
+            OTHER_BASE,
+            "--label",
+            label(),
+            context.toString()));
+    assertThat(assertSucceeds(container(OTHER_BASE, "latency", "--size=8", "--messages=10")))
+        .containsPattern("(?m)^ +8 +10 ");
+  }
+
+  private static void importDebian() throws Exception {
+    Path root = Files.createTempFile(folder, "root", ".tar");
+    Path script = Distribution.CHECKOUT.resolve("build-support/debian-root.sh");
+    assertSucceeds(start(Path.of("/dev/null"), script.toString(), root.toString()));
+    assertSucceeds(start(root, "docker", "import", "--change", "LABEL " + label(), "-", DEBIAN));
+  }
+
   @Test
   void thePackageIsInstalledRunsAndIsRemovedWithoutLeftovers() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-query")), "not a Debian-like system");
-    Path none = Path.of("/dev/null");
-    Path root = folder.resolve("root.tar");
-    Path script = Distribution.CHECKOUT.resolve("build-support/debian-root.sh");
-    assertSucceeds(start(none, script.toString(), root.toString()));
-    assertSucceeds(start(root, "docker", "import", "--change", "LABEL " + label(), "-", DEBIAN));
+    importDebian();
     Path packages = Files.createDirectory(folder.resolve("packages"));
     Files.move(Distribution.file(folder, "ferrule_", ".deb"), packages.resolve("ferrule.deb"));
 
