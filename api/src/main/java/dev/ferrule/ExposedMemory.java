@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  */
 public interface ExposedMemory extends AutoCloseable {
 
-  /** {@return the exposed memory, also after the close; see {@link Rma#allocate} for its use} */
+  /** {@return the exposed memory; that of {@link Rma#allocate} may not be used after the close} */
   MemorySegment segment();
 
   /**

@@ -42,9 +42,9 @@ import org.jspecify.annotations.Nullable;
  * not have the operation</td></tr>
  * </table>
  *
- * <p>The message contains the URI of the connection or listener, if it has one, and a remedy, if
- * there is one. It is a single line without control characters: those in text from a peer or in a
- * path are escaped.
+ * <p>The text contains the URI of the connection or listener, if it has one, and a remedy, if there
+ * is one. It is a single line without control characters: those in text from a peer or in a path
+ * are escaped.
  */
 public class FerruleException extends RuntimeException {
   private static final long serialVersionUID = 1L;

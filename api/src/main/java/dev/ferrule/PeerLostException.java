@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Thrown if the peer died (its process ended without closing the connection) or has not responded
  * for {@link StandardOptions#PEER_TIMEOUT}. This process itself gets it if it was stopped for so
  * long that the peer has given it up, and if its own RDMA device fails, is removed or loses its
- * address. The message names the cause.
+ * address. The text names the cause.
  */
 public final class PeerLostException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if no provider supports the URI's scheme, or if the provider does not work on this
- * machine. The message contains the reason and a remedy (see {@link Availability}).
+ * machine. The text contains the reason and a remedy (see {@link Availability}).
  */
 public final class ProviderUnavailableException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown if the operating system refused a resource, such as memory, locked memory or a file
  * descriptor, or if a limit of this side is reached, such as that of senders or of exposed memory.
- * The message names the limit and how to raise it.
+ * The text names the limit and how to raise it.
  */
 public final class ResourceExhaustedException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -19,8 +19,8 @@ public final class RmaHandle {
 
   /**
    * The maximum length of a handle, in bytes. Send it in a message: its memory can be exposed only
-   * after the handshake of its connection. It fits into the handshake payload of another
-   * connection.
+   * after the handshake of its connection. The handshake payload of a second connection between the
+   * programs can carry it, too.
    */
   public static final int MAX_BYTES = 28;
 

@@ -4,7 +4,7 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if the peer speaks another version of the provider's protocol. The message names both. */
+/** Thrown if the peer speaks another version of the provider's protocol. The text names both. */
 public final class VersionMismatchException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

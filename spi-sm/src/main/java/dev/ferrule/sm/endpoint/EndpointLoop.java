@@ -191,7 +191,7 @@ final class EndpointLoop {
     boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
       try {
-        links.handleHeader(fifo.header(i), now);
+        links.handleHeader(fifo.header(i));
       } catch (Throwable e) { // not by guard, for which each header would need an object
         guard.warn(e);
       }

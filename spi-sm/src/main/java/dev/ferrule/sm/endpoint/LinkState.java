@@ -5,8 +5,8 @@ import dev.ferrule.posix.EventPoll;
 import java.time.Duration;
 
 /**
- * The control thread's state of a connection: its peer, and when the peer was last heard. Only that
- * thread uses the times.
+ * The control thread's state of a connection: its peer, and since when the peer has not answered.
+ * Only that thread uses the times.
  */
 final class LinkState {
 
@@ -16,8 +16,9 @@ final class LinkState {
   private final Link link;
   private final Peer peer;
   private final long timeoutNanos;
-  private long lastHeard = System.nanoTime();
-  private long lastTick = lastHeard;
+  private long lastTick = System.nanoTime();
+  private boolean unanswered; // whether the peer has written nothing since a keepalive
+  private long unansweredSince; // when the first of these keepalives was sent
   private volatile boolean established;
   private boolean counts; // whether the peer's silence is counted
   private boolean watched = true; // whether the poll watches the peer's FIFO
@@ -74,8 +75,9 @@ final class LinkState {
     established = true;
   }
 
-  void heard(long now) {
-    lastHeard = now;
+  /** Handles a header from the peer. */
+  void heard() {
+    unanswered = false;
   }
 
   /** Returns the interval at which {@link #tick} must be called; or NEVER. */
@@ -92,11 +94,15 @@ final class LinkState {
     if (!counts || now - lastTick > 2 * interval()) {
       // the peer may not serve the connection yet; or this process was stopped itself, and read no
       // answers during that time
-      lastHeard = now;
+      unanswered = false;
       counts = established;
     }
     lastTick = now;
-    if (now - lastHeard > timeoutNanos) {
+    if (!unanswered) {
+      unanswered = true;
+      unansweredSince = now; // not the time of the last answer: a peer that stops later is kept
+    }
+    if (now - unansweredSince >= timeoutNanos) {
       link.onPeerSilent();
     } else {
       peer.sendKeepalive();

@@ -168,7 +168,7 @@ final class Links {
   }
 
   /** Handles a header. A header that may be damaged causes all links to be checked. */
-  void handleHeader(int header, long now) {
+  void handleHeader(int header) {
     if (header == FifoHeader.of(FifoHeader.COUNTERS, 0)) {
       countersRequested = true;
       return;
@@ -178,7 +178,7 @@ final class Links {
       fullCheckNeeded = true; // of a connection that was closed meanwhile, or garbage
       return;
     }
-    state.heard(now);
+    state.heard();
     int type = FifoHeader.type(header);
     if (type != FifoHeader.RMA || !state.link().hasFragments()) {
       // For any type, because a superfluous check is cheap; but not for each fragment.

@@ -61,7 +61,7 @@ class FifoFuzzTest {
                 int headers = 0;
                 for (int count = fifo.read(); count > 0; count = fifo.read()) {
                   for (int i = 0; i < count; i++) {
-                    links.handleHeader(fifo.header(i), System.nanoTime());
+                    links.handleHeader(fifo.header(i));
                   }
                   headers += count;
                 }
