@@ -56,7 +56,8 @@ import java.time.Duration;
  * <p><b>Copying within the call:</b> no Duration, no {@code try…} form and no interrupt bounds the
  * time of copying. Over shared memory, a write or read of memory that is mapped ({@link
  * #allocate}), or that the system copies ({@code rmaPath} {@code cma} or {@code knem}), copies all
- * bytes within the call, in each form, and is complete when it returns.
+ * bytes within the call, in each form, and is complete when it returns; soft-RoCE within one host
+ * copies within the call as well.
  *
  * <p><b>Waiting:</b> an operation may have to wait before it can start: over RDMA while too many
  * requests are outstanding; over shared memory while the peer's thread is behind, which copies by

@@ -184,8 +184,9 @@ public abstract class EndOfStreamContract extends Contract {
     assertThat(pair.server().state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     assertEndOfStream(() -> pair.server().receiver().receive(PATIENCE));
     assertClosed(() -> pair.client().receiver().receive(PATIENCE));
-    assertClosed(() -> pair.client().sender().claim(1));
-    assertClosedByPeer(() -> pair.server().sender().claim(1));
+    for (Connection each : List.of(pair.client(), pair.server())) { // their senders were closed
+      assertThatThrownBy(() -> each.sender().claim(1)).isInstanceOf(IllegalStateException.class);
+    }
     pair.server().close();
     assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
         .isNotInstanceOf(EndOfStreamException.class);
@@ -248,8 +249,12 @@ public abstract class EndOfStreamContract extends Contract {
     assertThatThrownBy(() -> sender.isComplete(1)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.await(1)).isInstanceOf(IllegalStateException.class);
     memory.close();
+    pair.server().close();
+    eventually(
+        "the close is detected", () -> pair.client().state() == ConnectionState.CLOSED_BY_PEER);
+    assertThatThrownBy(() -> sender.send(message)).isInstanceOf(IllegalStateException.class);
     pair.client().close();
-    assertClosed(() -> sender.send(message));
+    assertThatThrownBy(() -> sender.send(message)).isInstanceOf(IllegalStateException.class);
     sender.close(); // does nothing
   }
 

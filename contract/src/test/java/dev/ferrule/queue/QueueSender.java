@@ -46,8 +46,8 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender {
 
   /** Checks that neither side has closed, and that this sender is open. Called with the lock. */
   private void checkOpen() {
-    connection.checkOpen();
     checkNotClosed();
+    connection.checkOpen();
   }
 
   private void checkNotClosed() {

@@ -89,8 +89,8 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   @Override
   protected void checkOpen() {
-    connection.checkOpen();
     checkNotClosed();
+    connection.checkOpen();
   }
 
   /** Checks that the sender is open: after its close, another sender may use the ring. */

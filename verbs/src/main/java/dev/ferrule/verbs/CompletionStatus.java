@@ -24,8 +24,8 @@ public enum CompletionStatus {
       "local memory lacks the access right for the peer's WRITE with immediate data"),
   /** The peer's device rejected the request as invalid. */
   REMOTE_INVALID_REQUEST_ERROR("the peer's device rejected the request as invalid"),
-  /** The peer's memory lacks the access right. */
-  REMOTE_ACCESS_ERROR("the peer's memory lacks the access right"),
+  /** The peer's device has rejected the key, the range or the access right. */
+  REMOTE_ACCESS_ERROR("the peer's device rejected the key, the range or the access right"),
   /** The peer's device could not execute the request. */
   REMOTE_OPERATION_ERROR("the peer's device could not execute the request"),
   /** The peer acknowledged none of the retransmissions. */

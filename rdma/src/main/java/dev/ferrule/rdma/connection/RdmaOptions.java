@@ -115,8 +115,8 @@ public final class RdmaOptions {
           31,
           0,
           "how long the device waits for an acknowledgment before it retransmits a message: 4.096"
-              + " µs times two to the power of this; 0 is 14 (67 ms), and with hello=off 18 (1.07"
-              + " s): the timeout must exceed the peer's RNR timer, 655 ms by default of librdmacm");
+              + " µs times two to the power of this; 0 is not infinite, but 14 (67 ms), and with"
+              + " hello=off 18 (1.07 s): the timeout must exceed the peer's RNR timer, 655 ms by default of librdmacm");
 
   /** {@code retries}. */
   public static final Option<Integer> RETRIES =

@@ -97,8 +97,8 @@ final class RdmaSender extends AbstractSender {
 
   @Override
   protected void checkOpen() {
-    connection.life().checkOpen();
     checkNotClosed();
+    connection.life().checkOpen();
   }
 
   private void checkNotClosed() {
