@@ -189,7 +189,7 @@ public interface Connection extends AutoCloseable {
    * that, this method does not flush, and drops what is staged. Messages that this program has not
    * received are dropped. All regions become invalid, and {@linkplain RegisteredMemory registered
    * memory} that no other connection uses is closed. Every later call that would send or receive
-   * throws {@link ConnectionClosedException}, whatever its arguments.
+   * throws {@link ConnectionClosedException}, but {@link IllegalStateException} by a closed Sender.
    *
    * <p>An interrupt does not shorten this method, and the interrupt status is preserved. A
    * connection that has failed, or that the peer has closed, must be closed, too: until then it

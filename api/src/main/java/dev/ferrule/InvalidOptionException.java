@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if an option is unknown to the provider, or its value is malformed or out of range. The
- * message lists the valid names or values.
+ * text lists the valid names or values.
  */
 public final class InvalidOptionException extends FerruleException {
   private static final long serialVersionUID = 1L;

@@ -32,7 +32,7 @@ public final class MessageTooLongException extends FerruleException {
   }
 
   /**
-   * Creates an exception with another message, such as for a payload of the handshake.
+   * Creates an exception with another text, such as for a payload of the handshake.
    *
    * @param uri the connection, listener or address concerned
    * @param length the length in bytes

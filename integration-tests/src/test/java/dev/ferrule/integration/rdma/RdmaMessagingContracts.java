@@ -18,9 +18,10 @@ import org.junit.jupiter.api.Nested;
  *     <td>all, with {@link SendRecvRmaContractTest RMA} and {@link SendRecvAtomicsContractTest
  *     atomic operations}</td><td>the default modes</td></tr>
  * <tr><td>{@link SendRecvSharedReceivesContractTest sendrecv, srq=on}</td>
- *     <td>and Claim</td><td>shares of the common receives grow while messages are claimed</td></tr>
+ *     <td>and Claim, EndOfStream</td><td>shares of the common receives grow while messages are
+ *     claimed, and are given back at the end</td></tr>
  * <tr><td>{@link SendRecvSingleReceiverContractTest sendrecv, singleReceiver=on}</td>
- *     <td>and Wait, Readiness, NewSender</td>
+ *     <td>and Wait, Readiness, NewSender, EndOfStream</td>
  *     <td>several connections, and senders of one, wait for one completion queue</td></tr>
  * <tr><td>{@link SendRecvListenerReceiverContractTest sendrecv, Listener.receiver()}</td>
  *     <td>and Allocation</td><td>another receiver, which must not allocate either</td></tr>

@@ -2,6 +2,7 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ClaimContract;
+import dev.ferrule.contract.EndOfStreamContract;
 import dev.ferrule.contract.ProviderUnderTest;
 import org.junit.jupiter.api.Nested;
 
@@ -16,6 +17,13 @@ class SendRecvSharedReceivesContractTest extends RdmaMessagingContracts {
   @Nested
   class Claim extends ClaimContract {
     Claim() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class EndOfStream extends EndOfStreamContract {
+    EndOfStream() {
       super(underTest());
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import dev.ferrule.contract.EndOfStreamContract;
 import dev.ferrule.contract.NewSenderContract;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.ReadinessContract;
@@ -32,6 +33,13 @@ class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
   @Nested
   class Wait extends WaitContract {
     Wait() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class EndOfStream extends EndOfStreamContract {
+    EndOfStream() {
       super(underTest());
     }
   }

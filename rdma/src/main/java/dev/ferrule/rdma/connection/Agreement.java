@@ -11,7 +11,7 @@ public interface Agreement {
 
   /**
    * {@return whether a side sends only messages for which the peer has posted receives} Then every
-   * work request is acknowledged soon, and a peer that acknowledges nothing is dead.
+   * work request completes soon, and a peer at which none does is dead.
    */
   boolean isFlowControlled();
 

@@ -29,7 +29,7 @@ final class ConnectionTick implements Runnable {
   /**
    * Creates the periodic work of a connection.
    *
-   * @param peerTimeoutNanos the time after which a peer that acknowledges nothing is lost, in
+   * @param peerTimeoutNanos the time without a completed request after which the peer is lost, in
    *     nanoseconds; 0 if it is not probed
    */
   ConnectionTick(
@@ -71,7 +71,7 @@ final class ConnectionTick implements Runnable {
     // without flow control, a peer that posts no receives may delay a message without limit
     if (flowControlled && channel.sends().isStalled(PROBES_PER_TIMEOUT, probeNanos)) {
       life.lost(
-          "the peer's device has acknowledged nothing for longer than the option peerTimeout (its"
+          "no request to the peer's device has completed for longer than the option peerTimeout (its"
               + " host is dead, or the link is cut)");
     }
   }

@@ -186,7 +186,6 @@ final class EndpointLoop {
 
   private void readFifo() {
     int count = fifo.read();
-    long now = System.nanoTime();
     // a full FIFO may have rejected a wake-up or a close
     boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
