@@ -65,7 +65,9 @@ final class ListenCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "TIME",
       converter = Values.Time.class,
-      description = "Time limit for a sender to connect, such as 30s. Default: none.")
+      description =
+          "Time limit for a sender to connect, such as 30 (seconds), 500ms or 2m. Default:"
+              + " none.")
   private @Nullable Duration timeout;
 
   @Option(
@@ -107,20 +109,27 @@ final class ListenCommand implements Callable<Integer> {
       if (!keep || ExitCode.of(e) == ExitCode.FAILED) {
         throw e; // without standard output no further stream can be written
       }
-      Problems.print(err, e.getMessage());
+      report(err, e.getMessage());
     }
     return true;
   }
 
   private Optional<Connection> accept(ConnectionRequest request, PrintWriter err) {
     try {
-      return CommandHandshake.STREAM.accept(request, problem -> Problems.print(err, problem));
+      return CommandHandshake.STREAM.accept(request, problem -> report(err, problem));
     } catch (FerruleException e) {
       if (!keep && !(e instanceof ProtocolException)) {
         throw e; // not caused by the client alone
       }
-      Problems.print(err, e.getMessage());
+      report(err, e.getMessage());
       return Optional.empty();
+    }
+  }
+
+  /** Reports a problem, unless it is a consequence of the signal that has ended the command. */
+  private static void report(PrintWriter err, @Nullable String problem) {
+    if (!Guarded.exiting()) {
+      Problems.print(err, problem);
     }
   }
 

@@ -49,27 +49,35 @@ final class LsCommand implements Callable<Integer> {
   @Option(
       names = "--watch",
       arity = "0..1",
-      paramLabel = "SECONDS",
+      paramLabel = "TIME",
       parameterConsumer = OptionalInterval.class,
       description =
           "Repeat the list at an interval, such as 5 or 500ms, until the key q or Ctrl-C. Default:"
               + " 2.")
   private @Nullable Duration watch;
 
-  /** Takes the next word only if it is a time and not the path. */
+  /** Takes the text after {@code =}, or the next word if it is a time and not the path. */
   static final class OptionalInterval implements IParameterConsumer {
 
     private static final String DEFAULT = "2";
+    private static final String NAME = "--watch=";
 
     @Override
     public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
       boolean given =
-          !words.isEmpty() && words.peek().matches("\\d+(ms|s)?|" + Values.Seconds.DECIMAL);
+          !words.isEmpty()
+              && (words.peek().matches("\\d+(ms|s)?|" + Values.Time.DECIMAL)
+                  || command
+                      .commandLine()
+                      .getParseResult()
+                      .originalArgs()
+                      .contains(NAME + words.peek()));
       String text = given ? words.pop() : DEFAULT;
       try {
-        option.setValue(new Values.Seconds().convert(text));
+        option.setValue(new Values.Time().convert(text));
       } catch (TypeConversionException e) {
-        throw new ParameterException(command.commandLine(), "--watch: " + e.getMessage());
+        throw new ParameterException(
+            command.commandLine(), "Invalid value for option '--watch': " + e.getMessage());
       }
     }
   }

@@ -2,11 +2,13 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidOptionException;
 import dev.ferrule.spi.PlainText;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.LogLines;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.StandardOutput;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
@@ -36,7 +38,7 @@ public final class Main {
     LogLines.install("ferrule");
     System.exit(
         run(
-            new PrintWriter(System.out),
+            new StandardOutput(),
             new PrintWriter(System.err, true),
             FerruleCommand.isVersionOnly(arguments)
                 ? Look.PLAIN // the first call into the C library would double the time
@@ -114,7 +116,11 @@ public final class Main {
     if (Terminal.isPipe(Terminal.STANDARD_OUTPUT)) {
       return ExitCode.BROKEN_PIPE;
     }
-    err.println(name + ": cannot write to standard output");
+    String reason =
+        out instanceof StandardOutput standard
+            ? standard.failure().map(text -> ": " + text).orElse("")
+            : "";
+    err.println(name + ": cannot write to standard output" + reason);
     return ExitCode.FAILED;
   }
 
@@ -175,8 +181,12 @@ public final class Main {
     }
     StatusLine.onTerminal().clear();
     boolean expected = failure instanceof FerruleException || failure instanceof ToolException;
+    boolean ofOption =
+        failure instanceof InvalidOptionException
+            || failure.getCause() instanceof InvalidOptionException;
     err.println(
         "ferrule: "
+            + (ofOption ? EndpointOptions.source(String.valueOf(failure.getMessage())) : "")
             + (expected
                 ? Problems.oneLine(failure.getMessage())
                 : "unexpected: "

@@ -25,6 +25,7 @@ import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.OutputFile;
 import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
@@ -109,7 +110,7 @@ final class MeasureOptions {
   @Option(
       names = {"-D", "--duration"},
       paramLabel = "TIME",
-      converter = Values.Seconds.class,
+      converter = Values.Time.class,
       description =
           "Measure each size for about this time instead of a number of messages, such as 10s or"
               + " 500ms; a plain number is in seconds. In rounds of at most a second.")
@@ -117,8 +118,8 @@ final class MeasureOptions {
 
   @Option(
       names = {"-i", "--interval"},
-      paramLabel = "SECONDS",
-      converter = Values.Seconds.class,
+      paramLabel = "TIME",
+      converter = Values.Time.class,
       description =
           "Also print the messages, the rate and the percentiles of each interval, such as 1, 0.5"
               + " or 500ms; at least 100ms. The sizes are then measured one after the other.")
@@ -134,10 +135,11 @@ final class MeasureOptions {
       names = {"-c", "--cpus"},
       paramLabel = "N",
       split = ",",
+      converter = Cpus.Converter.class,
       description =
-          "Run on these processors only, such as 2,3, with the server that this command starts. The"
+          "Run on these processors only, such as 2,3 or 2-3, with the server that this command starts. The"
               + " client's threads take the first, the server's the last ones.")
-  private List<Integer> cpus = List.of();
+  private List<Cpus> cpuRanges = List.of();
 
   @Option(
       names = "--warmup",
@@ -225,7 +227,7 @@ final class MeasureOptions {
 
   /** Sets a connection option, as {@code --option} does. */
   void set(String name, String value) {
-    endpointOptions.values().put(name, value);
+    endpointOptions.set(name, value);
   }
 
   private record Task(Plan plan, Load load, Measurement measurement) {
@@ -296,9 +298,10 @@ final class MeasureOptions {
 
   /** Restricts this thread, and so the threads and the process that it starts. */
   private void restrictProcessors() {
-    if (cpus.isEmpty()) {
+    if (cpuRanges.isEmpty()) {
       return;
     }
+    List<Integer> cpus = cpuRanges.stream().flatMapToInt(Cpus::numbers).boxed().toList();
     List<Integer> allowed = Affinity.allowed();
     if (!allowed.containsAll(cpus)) {
       throw usage(
@@ -330,11 +333,8 @@ final class MeasureOptions {
     if (plot != null) {
       ResultPlot.check(plot);
     }
-    for (Path file : new Path[] {json, plot}) {
-      Path folder = file == null ? null : file.toAbsolutePath().getParent();
-      if (folder != null && !Files.isDirectory(folder)) {
-        throw usage("cannot write " + file + ": no folder " + folder);
-      }
+    if (json != null && !STANDARD_OUTPUT.equals(json)) {
+      OutputFile.check(json);
     }
   }
 
@@ -550,12 +550,12 @@ final class MeasureOptions {
     if (!onlyJson) {
       printTable(results, subject, pinning);
     }
-    try {
-      if (json != null && !onlyJson) {
+    if (json != null && !onlyJson) {
+      try {
         Files.writeString(json, toJson(results));
+      } catch (IOException e) {
+        throw OutputFile.failure(json, e);
       }
-    } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot write " + json + ": " + e, e);
     }
     if (plot != null) {
       ResultPlot.write(results, plot);

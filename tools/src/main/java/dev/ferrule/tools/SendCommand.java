@@ -11,13 +11,13 @@ import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StandardInput;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
@@ -66,7 +66,9 @@ final class SendCommand implements Callable<Integer> {
       names = "--connect-timeout",
       paramLabel = "TIME",
       converter = Values.Time.class,
-      description = "Time limit for the listener's answer, such as 10s. Default: 5s.")
+      description =
+          "Time limit for the listener's answer, such as 10 (seconds), 500ms or 2m. Default:"
+              + " 5.")
   private @Nullable Duration connectTimeout;
 
   @Option(
@@ -74,7 +76,9 @@ final class SendCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = Values.Time.class,
       defaultValue = "0",
-      description = "How long to retry while there is no listener, such as 10s. Default: no retry.")
+      description =
+          "How long to retry while there is no listener, such as 10 (seconds), 500ms or 2m."
+              + " Default: no retry.")
   private Duration retry = Duration.ZERO;
 
   @Option(
@@ -121,10 +125,9 @@ final class SendCommand implements Callable<Integer> {
     }
     try {
       return FileChannel.open(file, StandardOpenOption.READ);
-    } catch (NoSuchFileException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot read " + file + ": no such file", e);
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot read " + file + ": " + e, e);
+      throw new ToolException(
+          ExitCode.FAILED, "cannot read " + file + ": " + Problems.reason(e), e);
     }
   }
 

@@ -43,9 +43,9 @@ final class TopCommand implements Callable<Integer> {
 
   @Option(
       names = {"-i", "--interval"},
-      paramLabel = "SECONDS",
+      paramLabel = "TIME",
       defaultValue = "1",
-      converter = Values.Seconds.class,
+      converter = Values.Time.class,
       description =
           "Time between two samples, from which the rates are: 5, 0.5 or 500ms; at least 100ms."
               + " Default: 1.")

@@ -3,6 +3,8 @@ package dev.ferrule.tools;
 
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
 import java.math.BigDecimal;
 import java.time.Duration;
 import picocli.CommandLine;
@@ -11,7 +13,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converters for numbers, sizes and times. Sizes and times have the format of a URI's query. */
+/**
+ * Converters for numbers, sizes and times. Sizes and times have the format of a URI's query; a time
+ * without a unit is in seconds.
+ */
 public final class Values {
 
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
@@ -34,6 +39,7 @@ public final class Values {
     commandLine.registerConverter(Long.TYPE, exact(longs));
     commandLine.registerConverter(Integer.class, exact(ints));
     commandLine.registerConverter(Integer.TYPE, exact(ints));
+    commandLine.registerConverter(WaitStrategy.class, text -> parse(StandardOptions.WAIT, text));
   }
 
   private static BigDecimal number(String text) {
@@ -65,26 +71,26 @@ public final class Values {
     }
   }
 
-  /** Converts {@code 250ms}, {@code 5s}. */
-  static final class Time implements ITypeConverter<Duration> {
-    @Override
-    public Duration convert(String text) {
-      return parse(TIME, text);
-    }
-  }
-
   /** Converts {@code 10} and {@code 0.5}, which are in seconds, {@code 500ms}, {@code 5s}. */
-  static final class Seconds implements ITypeConverter<Duration> {
+  static final class Time implements ITypeConverter<Duration> {
 
     /** Seconds with at most three decimals, as a regular expression. */
     static final String DECIMAL = "\\d+\\.\\d{1,3}";
 
     @Override
     public Duration convert(String text) {
+      String time = text;
       if (text.matches(DECIMAL)) {
-        return parse(TIME, new BigDecimal(text).movePointRight(3).toBigInteger() + "ms");
+        time = new BigDecimal(text).movePointRight(3).toBigInteger() + "ms";
+      } else if (text.matches("\\d+")) {
+        time = text + "s";
       }
-      return parse(TIME, text.matches("\\d+") ? text + "s" : text);
+      try {
+        return TIME.parse(time);
+      } catch (InvalidOptionException e) {
+        throw new TypeConversionException(
+            "'" + text + "' is not a time from 0 to 24h, such as 5, 250ms or 2m");
+      }
     }
   }
 

@@ -143,6 +143,15 @@ class CommandLineTest {
   }
 
   @Test
+  void aFullDeviceIsReportedWithItsReason() throws Exception {
+    try (FerruleProcess providers =
+        FerruleProcess.startRedirected(folder, ">/dev/full", "providers")) {
+      assertThat(providers.mustEndWith(1).errors())
+          .isEqualTo("ferrule: cannot write to standard output: No space left on device\n");
+    }
+  }
+
+  @Test
   void theVersionIsPrinted() throws Exception {
     String commit =
         new String(
@@ -169,7 +178,12 @@ class CommandLineTest {
         "latency --size 8,x                     | 'x' is not a size",
         "latency --size -1                      | '-1' is not a size",
         "latency --size 2GiB                    | '2GiB' is not a size from 0 to 1GiB",
-        "latency --wait hurry                   | 'hurry'",
+        "latency --wait hurry                   | '--wait': 'hurry' is not one of spin, adaptive,",
+        "latency -o wait                        | 'wait' is not NAME=VALUE, such as wait=spin",
+        "latency -o =spin                       | '=spin' is not NAME=VALUE, such as wait=spin",
+        "latency -c 0-1e1                       | '0-1e1' is not a processor number or a range",
+        "latency -c 0,3-2                       | '3-2' is not a processor number or a range; li",
+        "latency -c 4000-4002                   | --cpus 4000,4001,4002: this process may run on",
         "latency --messages 0                   | --rounds must be at least 1",
         "latency --messages many                | 'many' is not a whole number such as 1000000",
         "latency --messages 1e99                | '1e99' is not a whole number, or too large",
@@ -220,7 +234,8 @@ class CommandLineTest {
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
         "ls --watch 0 /tmp                      | --watch must be at least 100ms",
-        "ls --watch 99999999 /tmp               | --watch: '99999999s' is not a time",
+        "ls --watch 99999999 /tmp               | '--watch': '99999999' is not a time",
+        "ls --watch=x /tmp                      | '--watch': 'x' is not a time from 0 to 24h, such",
         "ls --watch 1x /tmp                     | Unmatched argument at index 3: '/tmp'",
         "ls --watch --json /tmp                 | --json writes one document; remove --watch",
         "top                                    | Missing required parameter: 'PATH'",
@@ -233,7 +248,8 @@ class CommandLineTest {
         "ls sendrecv://h:1                      | end with their process",
         "clean sm://h/tmp                       | write three slashes",
         "send                                   | Missing required parameter: 'URI'",
-        "send sm:///tmp/x --connect-timeout 5   | '5' is not a time",
+        "send sm:///tmp/x --connect-timeout 5x  | '5x' is not a time",
+        "listen sm:///tmp/x --timeout soon      | 'soon' is not a time from 0 to 24h, such as 5, 2",
         "send sm:///tmp/x?colour=red /dev/null | unknown option 'colour'; valid options:",
         "send nowhere /dev/null | the address has no scheme",
         "send sm:relative /dev/null | absolute",
@@ -361,6 +377,18 @@ class CommandLineTest {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "listen --timeout 0 URI",
+    "listen --timeout 0.001 URI",
+    "send --connect-timeout 5 --retry 0.001 URI /dev/null"
+  })
+  void aTimeWithoutAUnitIsInSeconds(String line) {
+    Run run = Run.of(line.replace("URI", "sm://" + folder + "/app").split(" "));
+    assertThat(run.err()).doesNotContain("is not a time");
+    assertThat(run.exitCode()).isEqualTo(3);
   }
 
   /** The last process that uses a directory removes it. */

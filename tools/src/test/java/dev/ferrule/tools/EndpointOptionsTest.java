@@ -41,10 +41,22 @@ class EndpointOptionsTest {
             word);
   }
 
+  @Test
+  void aCommandThatStartsAServerNamesTheVariable(@TempDir Path folder) throws Exception {
+    try (FerruleProcess process =
+        FerruleProcess.startIn(Map.of("FERRULE_OPTIONS", "wait=fast"), folder, "latency")) {
+      assertThat(process.mustEndWith(2).errors())
+          .startsWith(
+              "ferrule: the environment variable FERRULE_OPTIONS: option wait=fast is not valid");
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
-    "wait=no, '', option wait=no is not valid",
-    "wait=no, wait=nor, option wait=nor is not valid",
+    "wait=no, '', 'the environment variable FERRULE_OPTIONS: sm://.+: option wait=no is not valid'",
+    "sm.ring=1, '', 'the environment variable FERRULE_OPTIONS: sm://.+: option ring=1 is not'",
+    "colour=red, '', 'the environment variable FERRULE_OPTIONS: sm://.+: unknown option .colour'",
+    "wait=no, wait=nor, 'sm://.+: option wait=nor is not valid'",
     "wait, '', the environment variable FERRULE_OPTIONS: 'wait'"
   })
   void anOptionOfTheCommandLineOverridesTheVariable(
@@ -56,7 +68,7 @@ class EndpointOptionsTest {
     try (FerruleProcess process =
         FerruleProcess.startIn(
             Map.of("FERRULE_OPTIONS", variable), folder, words.toArray(String[]::new))) {
-      assertThat(process.mustEndWith(2).errors()).contains(expected);
+      assertThat(process.mustEndWith(2).errors()).containsPattern("^ferrule: " + expected);
     }
   }
 }

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -184,25 +185,35 @@ class MeasureCommandsTest {
     assertThat(second.exitCode()).isEqualTo(2);
     assertThat(second.err()).contains("--size 0").hasLineCount(1);
     assertThat(second.out()).isEmpty();
+  }
 
-    Path plot = Files.createDirectory(folder.resolve("plot.png"));
-    Run noPlot =
-        Run.of(
+  /** A measurement would report that there is no listener. */
+  @Test
+  void aFileThatCannotBeWrittenIsReportedBeforeTheMeasurement() throws Exception {
+    String nowhere = "sm://" + folder.resolve("nowhere");
+    Path directory = Files.createDirectory(folder.resolve("plot.png"));
+    for (String option : List.of("--json", "--plot")) {
+      Run run = Run.of("latency", nowhere, option, directory.toString());
+      assertThat(run.exitCode()).isEqualTo(2);
+      assertThat(run.err())
+          .startsWith("ferrule: cannot write " + directory + ": it is a directory")
+          .hasLineCount(1);
+    }
+    Path noFonts = Files.writeString(folder.resolve("fonts.conf"), "<fontconfig/>");
+    try (FerruleProcess process =
+        FerruleProcess.startIn(
+            Map.of(
+                "FONTCONFIG_FILE",
+                noFonts.toString(),
+                "JDK_JAVA_OPTIONS", // the JDK caches the fonts there
+                "-Duser.home=" + folder),
+            folder,
             "latency",
-            endpoint,
-            "-s",
-            "64",
-            "-n",
-            "5",
-            "--warmup",
-            "0",
-            "--json",
-            "-",
+            nowhere,
             "--plot",
-            plot.toString());
-    assertThat(noPlot.exitCode()).isEqualTo(1);
-    assertThat(noPlot.err()).contains(plot.toString()).hasLineCount(1);
-    assertThat(noPlot.out()).isEmpty();
+            folder.resolve("new.png").toString())) {
+      assertThat(process.mustEndWith(1).errors()).contains("cannot draw", "install a font");
+    }
   }
 
   @Test

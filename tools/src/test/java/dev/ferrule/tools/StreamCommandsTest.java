@@ -213,6 +213,18 @@ class StreamCommandsTest {
   }
 
   @Test
+  void aListenerWithKeepThatIsTerminatedReportsNothing() throws Exception {
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", "--keep", address);
+        FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "90s", address)) {
+      sender.process().getOutputStream().write("half\n".getBytes());
+      sender.process().getOutputStream().flush();
+      assertThat(listener.output().readLine()).isEqualTo("half");
+      listener.terminate();
+      assertThat(listener.mustEndWith(143).errors()).isEmpty();
+    }
+  }
+
+  @Test
   void aSenderReportsAListenerOfAnotherPurpose() throws Exception {
     Path original = randomFile(1);
     try (FerruleProcess server = FerruleProcess.start(folder, "serve", address)) {

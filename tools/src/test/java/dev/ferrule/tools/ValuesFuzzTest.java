@@ -33,7 +33,7 @@ class ValuesFuzzTest {
         .permits(TypeConversionException.class)
         .quotes()
         .text(
-            List.of("64KiB", "1MiB", "4096", "250ms", "5s", "2 m"),
+            List.of("64KiB", "1MiB", "4096", "250ms", "5s", "2 m", "0.5"),
             text -> {
               if (text.hashCode() % 2 == 0) {
                 assertThat(sizes.convert(text)).isBetween(0, 1 << 30);

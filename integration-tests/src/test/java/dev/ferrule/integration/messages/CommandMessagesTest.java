@@ -37,18 +37,24 @@ class CommandMessagesTest {
         "2 | bandwidth -D 0 | ferrule: --duration must be at least 10ms (try 'ferrule "
             + "bandwidth --help')",
         "2 | rma -D soon | ferrule: Invalid value for option '--duration': 'soon' is "
-            + "not a time from 0 to 24h, such as 250ms, 5s or 2m (try 'ferrule rma --help')",
+            + "not a time from 0 to 24h, such as 5, 250ms or 2m (try 'ferrule rma --help')",
         "2 | latency -a -s 8 | ferrule: --all and --size exclude each other (try 'ferrule "
             + "latency --help')",
         "2 | latency -c 4095 | ferrule: --cpus 4095: this process may run on CPUS only (try "
             + "'ferrule latency --help')",
         "2 | latency -c RC | ferrule: Invalid value for option '--cpus' (N): 'RC' is not a "
-            + "whole number such as 1000000 or 1e6 (try 'ferrule latency --help')",
+            + "processor number or a range; list them as in 2,3 or 2-3 (try 'ferrule latency --help')",
+        "2 | latency -o wait | ferrule: Invalid value for option '--option' (NAME=VALUE): "
+            + "'wait' is not NAME=VALUE, such as wait=spin (try 'ferrule latency --help')",
+        "2 | latency --wait fast | ferrule: Invalid value for option '--wait': 'fast' is not "
+            + "one of spin, adaptive, block (try 'ferrule latency --help')",
+        "2 | latency --json /DIR | ferrule: cannot write /DIR: it is a directory; write the "
+            + "name of a file",
         "2 | latency -o colour=red | ferrule: unknown option 'colour'; valid options: NAMES",
         "2 | latency -o ring=none | ferrule: option ring=none is not valid: ring is a size "
             + "from 4KiB to 16MiB, such as 65536, 64KiB or 1MiB",
         "2 | latency --json /no/such/folder/x | ferrule: cannot write /no/such/folder/x: "
-            + "no folder /no/such/folder (try 'ferrule latency --help')",
+            + "no folder /no/such/folder",
         "2 | latency --plot result.gif | ferrule: --plot writes PNG files; the name must "
             + "end in .png",
         "2 | latency --threads 2 | ferrule: latency is measured on one connection by one "

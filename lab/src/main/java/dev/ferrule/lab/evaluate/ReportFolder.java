@@ -15,6 +15,8 @@ import dev.ferrule.tools.report.Plot;
 import dev.ferrule.tools.report.SvgPlot;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.OutputFile;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -235,7 +237,7 @@ final class ReportFolder {
       Files.deleteIfExists(folder.resolve(name));
     } catch (IOException e) {
       throw new ToolException(
-          ExitCode.FAILED, "cannot delete " + folder.resolve(name) + ": " + e, e);
+          ExitCode.FAILED, "cannot delete " + folder.resolve(name) + ": " + Problems.reason(e), e);
     }
   }
 
@@ -247,7 +249,7 @@ final class ReportFolder {
       Files.writeString(whole, text);
       Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e, e);
+      throw OutputFile.failure(file, e);
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.ferrule.tools.report.Axis;
 import dev.ferrule.tools.report.Plot;
 import dev.ferrule.tools.report.PngPlot;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.OutputFile;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,13 +38,16 @@ public final class ResultPlot {
    * Rejects a file that {@link #write} could not write, before anything is measured.
    *
    * @param file the picture's file
-   * @throws ToolException if it does not end in {@code .png}
+   * @throws ToolException if it does not end in {@code .png} or cannot be written, or there is no
+   *     font
    */
   public static void check(Path file) {
     if (!file.toString().toLowerCase(Locale.ROOT).endsWith(EXTENSION)) {
       throw new ToolException(
           ExitCode.USAGE, "--plot writes PNG files; the name must end in " + EXTENSION);
     }
+    OutputFile.check(file);
+    draw(file, PngPlot::requireFont);
   }
 
   /**
@@ -53,11 +57,19 @@ public final class ResultPlot {
    * @param file the file; replaced if it exists
    */
   public static void write(List<Result> results, Path file) {
+    draw(file, () -> PngPlot.write(plot(results), file));
+  }
+
+  private interface Drawing {
+    void run() throws IOException;
+  }
+
+  private static void draw(Path file, Drawing drawing) {
     System.setProperty("java.awt.headless", "true");
     try {
-      PngPlot.write(plot(results), file);
+      drawing.run();
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage(), e);
+      throw OutputFile.failure(file, e);
     } catch (LinkageError | RuntimeException e) {
       // Without a font, the JDK's drawing fails with one of several unrelated exceptions.
       throw new ToolException(

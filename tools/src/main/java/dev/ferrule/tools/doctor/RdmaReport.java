@@ -2,6 +2,7 @@
 package dev.ferrule.tools.doctor;
 
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.OutputFile;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -96,7 +97,7 @@ final class RdmaReport {
     try {
       Files.writeString(file, text, options);
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e, e);
+      throw OutputFile.failure(file, e);
     }
   }
 }

@@ -46,6 +46,17 @@ public final class PngPlot {
     Files.write(file, bytes.toByteArray());
   }
 
+  /** Draws a text, which fails where the JDK has no font. */
+  public static void requireFont() {
+    Graphics2D graphics = new BufferedImage(1, 1, BufferedImage.TYPE_INT_RGB).createGraphics();
+    try {
+      graphics.setFont(font());
+      graphics.drawString("x", 0, 0);
+    } finally {
+      graphics.dispose();
+    }
+  }
+
   static BufferedImage image(Plot plot) {
     PlotLayout.Dimensions shape = PlotLayout.Dimensions.WIDE;
     PlotLayout layout = new PlotLayout(plot, shape);
@@ -64,7 +75,7 @@ public final class PngPlot {
           RenderingHints.KEY_TEXT_ANTIALIASING, RenderingHints.VALUE_TEXT_ANTIALIAS_ON);
       graphics.setRenderingHint(
           RenderingHints.KEY_STROKE_CONTROL, RenderingHints.VALUE_STROKE_PURE);
-      graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, PlotLayout.FONT_SIZE));
+      graphics.setFont(font());
       Pixels pixels = new Pixels(graphics);
       pixels.text(layout.middle(), -2, PlotLayout.Anchor.MIDDLE, plot.title());
       layout.draw(pixels);
@@ -72,6 +83,10 @@ public final class PngPlot {
       graphics.dispose();
     }
     return image;
+  }
+
+  private static Font font() {
+    return new Font(Font.SANS_SERIF, Font.PLAIN, PlotLayout.FONT_SIZE);
   }
 
   /** Draws each part immediately. */

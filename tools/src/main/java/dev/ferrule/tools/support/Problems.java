@@ -2,7 +2,11 @@
 package dev.ferrule.tools.support;
 
 import dev.ferrule.spi.PlainText;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +46,21 @@ public final class Problems {
    */
   public static String reason(Throwable failure) {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+
+  /**
+   * {@return why an operation on a file has failed, without the file's name and without the name of
+   * a class}
+   *
+   * @param failure the failure
+   */
+  public static String reason(IOException failure) {
+    return switch (failure) {
+      case AccessDeniedException _ -> "permission denied";
+      case NoSuchFileException _ -> "no such file";
+      case FileSystemException e when e.getReason() != null -> e.getReason();
+      default -> reason((Throwable) failure);
+    };
   }
 
   /**
