@@ -370,11 +370,13 @@ final class CommandFiles {
           local commands='@commands@'
           local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
           local command='' options='' words=none i
-          # Bash separates --option=value into three words.
+          # Bash separates --option=value into three words, and NAME=VALUE after --option as well.
           if [ "$current" = = ]; then
             current=''
+            [[ $previous = -* ]] || previous=--option
           elif [ "$previous" = = ] && [ "$COMP_CWORD" -gt 2 ]; then
             previous=${COMP_WORDS[COMP_CWORD - 2]}
+            [[ $previous = -* ]] || previous=--option
           fi
           for ((i = 1; i < COMP_CWORD; i++)); do
             case " $commands " in *" ${COMP_WORDS[i]} "*) command=${COMP_WORDS[i]}; break ;; esac

@@ -86,11 +86,13 @@ record EndpointActivity(List<EndpointInfo> endpoints, Map<URI, List<ConnectionSa
       return "no connections\n";
     }
     TextTable table = new TextTable();
-    table.cells("sent/s", "bytes/s", "received/s", "bytes/s", "stalls/s", "sleeps/s", "wakes/s");
-    table.cells("ring %", "connection", "peer");
+    // The connection is first, as a narrow terminal cuts the lines.
+    table.cells("connection", "sent/s", "bytes/s", "received/s", "bytes/s");
+    table.cells("stalls/s", "sleeps/s", "wakes/s", "ring %", "peer");
     table.endRow();
     for (ConnectionRates rate : rates) {
       table.cells(
+          rate.name(),
           text(rate, rate.of(ConnectionCounters::messagesSent)),
           text(rate, rate.of(ConnectionCounters::bytesSent)),
           text(rate, rate.of(ConnectionCounters::messagesReceived)),
@@ -99,7 +101,6 @@ record EndpointActivity(List<EndpointInfo> endpoints, Map<URI, List<ConnectionSa
           text(rate, rate.of(ConnectionCounters::wakeupsReceived)),
           text(rate, rate.wakeupsSent()),
           Long.toString(Math.round(rate.now().sendFill() * PERCENT)),
-          rate.name(),
           rate.now().peer());
       table.endRow();
     }

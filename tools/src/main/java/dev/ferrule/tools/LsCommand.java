@@ -34,6 +34,8 @@ import picocli.CommandLine.TypeConversionException;
     description = {
       "Lists the shared-memory endpoints in a directory: whether their processes are alive, what"
           + " they are, and how much memory they occupy.",
+      "A directory that does not exist has no endpoints, as the last process that uses one removes"
+          + " it: the exit code is 0, and standard error has 'no such directory'.",
       ""
     },
     footer = {"", "Examples:", "  ferrule ls /dev/shm/app", "  ferrule ls --watch /dev/shm/app"})

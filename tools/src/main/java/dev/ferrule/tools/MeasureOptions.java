@@ -38,6 +38,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +87,7 @@ final class MeasureOptions {
   @Option(
       names = "--provider",
       paramLabel = "SCHEME",
+      completionCandidates = Schemes.class,
       description =
           "Transport to measure if no URI is given. Default: sm, or the first that works on this"
               + " machine.")
@@ -222,6 +224,14 @@ final class MeasureOptions {
      */
     WaitStrategy serverWait(WaitStrategy client) {
       return sendsMessages() ? client : WaitStrategy.BLOCK;
+    }
+  }
+
+  /** The schemes of the providers, for completions. */
+  static final class Schemes implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Ferrule.providers().stream().map(ProviderInfo::scheme).iterator();
     }
   }
 

@@ -26,7 +26,11 @@ import picocli.CommandLine.Spec;
           + " full the ring is into which it sends. The busiest connections are first.",
       "",
       "The processes report their own counters when this command asks for them; a process of"
-          + " another user does not. The key q or Ctrl-C ends the command.",
+          + " another user does not. The key q or Ctrl-C ends the command. On a terminal, lines are"
+          + " cut at its width; the connection is first.",
+      "",
+      "A directory that does not exist has no endpoints, as the last process that uses one removes"
+          + " it: the exit code is 0, and standard error has 'no such directory'.",
       ""
     },
     footer = {

@@ -56,7 +56,7 @@ class EndpointActivityTest {
 
     String tables = now.toTables(rates, 100);
     assertThat(words(tables, 5))
-        .containsExactly("200", "2 k", "400", "4 k", "600", "800", "1 k", "25", "7/1#17", "9/1#17");
+        .containsExactly("7/1#17", "200", "2 k", "400", "4 k", "600", "800", "1 k", "25", "9/1#17");
     JsonDocument document = new JsonDocument("ferrule.top/1", Instant.now());
     now.addTo(document, rates);
     JsonObject row = document.results().get(0).getAsJsonObject();
@@ -81,7 +81,8 @@ class EndpointActivityTest {
     EndpointActivity now = activity(sample(17, SECOND, 1400, 0));
     List<ConnectionRates> rates = now.since(activity(sample(18, 0, 1000, 0)));
 
-    assertThat(words(now.toTables(rates, 100), 5)).startsWith("-", "-", "-", "-", "-", "-", "-");
+    assertThat(words(now.toTables(rates, 100), 5))
+        .startsWith("7/1#17", "-", "-", "-", "-", "-", "-", "-");
     JsonDocument document = new JsonDocument("ferrule.top/1", Instant.now());
     now.addTo(document, rates);
     assertThat(document.results().get(0).getAsJsonObject().has("sent_messages_per_s")).isFalse();
