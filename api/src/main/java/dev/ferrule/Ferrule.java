@@ -193,7 +193,7 @@ public final class Ferrule {
             + " dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring%s";
     return new ProviderUnavailableException(
         address,
-        text.formatted(scheme, found.isEmpty() ? "" : ", but for " + found, Providers.problems()),
+        text.formatted(scheme, found.isEmpty() ? "" : ", only for " + found, Providers.problems()),
         null);
   }
 

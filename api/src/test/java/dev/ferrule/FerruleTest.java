@@ -38,7 +38,7 @@ class FerruleTest {
     assertThat(run(ConnectToSm.class, FAKE, ANOTHER))
         .isEqualTo(
             "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm' on"
-                + " the class path or module path, but for another, fake; Ferrule has"
+                + " the class path or module path, only for another, fake; Ferrule has"
                 + " dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring");
   }
 
@@ -91,7 +91,7 @@ class FerruleTest {
             run(ConnectToSm.class, BROKEN, "dev.ferrule.NoSuchProvider", NOT_INITIALISABLE, FAKE))
         .startsWith(
             "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm' on"
-                + " the class path or module path, but for fake; ")
+                + " the class path or module path, only for fake; ")
         .contains("not loaded: ")
         .contains(BROKEN)
         .contains("dev.ferrule.NoSuchProvider")

@@ -25,7 +25,7 @@ final class AddressMistakes {
             "the scheme of no provider",
             fixture -> fixture.connect("tcp://host:1"),
             "ProviderUnavailableException: tcp://host:1: no provider for the scheme "
-                + "'tcp' on the class path or module path, but for magicring, sendrecv, sm; Ferrule has "
+                + "'tcp' on the class path or module path, only for magicring, sendrecv, sm; Ferrule has "
                 + "dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring"),
         new Mistake(
             "a relative path",
