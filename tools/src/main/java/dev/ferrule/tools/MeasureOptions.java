@@ -111,8 +111,10 @@ final class MeasureOptions {
       paramLabel = "TIME",
       converter = Values.Seconds.class,
       description =
-          "Measure each size for about this time instead of a number of messages, such as 10s or"
-              + " 500ms; a plain number is in seconds. In rounds of at most a second.")
+          "Measure each size (rma: each kind of access) for about this time instead of a number of"
+              + " messages, such as 10s or 500ms; a plain number is in seconds. The clock ends the"
+              + " rounds, of at most a second each; --rounds is the least number of them. Warm-ups"
+              + " and --floor are extra.")
   private @Nullable Duration duration;
 
   @Option(

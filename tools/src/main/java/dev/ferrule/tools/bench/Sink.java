@@ -14,20 +14,26 @@ final class Sink implements MessageHandler {
   private final MessageContent expected;
   private final boolean verify;
   private final int pauseNanos;
+  private final long count;
+  private final int endLength;
   private long messages;
   private long bytes;
   private long wrong;
+  private boolean ended;
 
   Sink(MessageContent expected, Round round) {
     this.expected = expected;
     this.verify = round.verify();
     this.pauseNanos = round.pauseNanos();
+    count = round.count();
+    endLength = round.endLength();
+    ended = count == 0;
   }
 
   /** Receives messages. Spins while there are none, or waits by the connection's wait strategy. */
-  RoundReply run(Receiver receiver, long count, boolean spin) {
+  RoundReply run(Receiver receiver, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
-    while (messages < count) {
+    while (!ended) {
       int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
       if (polled > 0) {
         patience.onMessage();
@@ -45,9 +51,9 @@ final class Sink implements MessageHandler {
     return reply();
   }
 
-  /** Returns the number of messages received. */
-  long messages() {
-    return messages;
+  /** Returns whether all messages of the round have been received. */
+  boolean hasEnded() {
+    return ended;
   }
 
   /** Returns the reply about the messages received. */
@@ -59,9 +65,14 @@ final class Sink implements MessageHandler {
   public void onMessage(MemorySegment buffer, long offset, int length) {
     if (!expected.matches(buffer, offset, length, messages)
         || verify && !expected.matchesBetween(buffer, offset)) {
+      if (length == endLength) {
+        ended = true;
+        return;
+      }
       wrong++;
     }
     messages++;
+    ended = messages == count;
     bytes += length;
     if (pauseNanos > 0) {
       pause();
