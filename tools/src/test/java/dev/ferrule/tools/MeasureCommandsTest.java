@@ -101,7 +101,7 @@ class MeasureCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"latency", "bandwidth", "rma"})
   void aMeasurementTakesADurationInsteadOfANumberOfMessages(String command) {
-    Run run = Run.of(command, "-s", "64", "-D", "50ms", "--warmup", "100", "--json", "-");
+    Run run = Run.of(command, "-s", "64,128", "-D", "50ms", "--warmup", "100", "--json", "-");
 
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
@@ -687,12 +687,13 @@ class MeasureCommandsTest {
   }
 
   /** The line on the terminal shows a round only after its results are stored. */
-  @Test
-  void onATerminalALineShowsTheProgressAndCtrlCPrintsTheResultsSoFar() throws Exception {
+  @ParameterizedTest
+  @CsvSource({"--messages 1e9 --rounds 1000000, 1000000", "--duration 24h, 86400"})
+  void onATerminalALineShowsTheProgressAndCtrlCPrintsTheResultsSoFar(String amount, int rounds)
+      throws Exception {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
-            folder,
-            "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive")) {
+            folder, "latency --size 64 --warmup 0 --wait adaptive " + amount)) {
       String seen = client.readUntil("latency: round ");
       assertThat(seen).contains("latency: starting the server");
       client.interruptDescendants();
@@ -701,7 +702,7 @@ class MeasureCommandsTest {
       assertThat(rest)
           .containsPattern("bytes +messages +min ns")
           .containsPattern("\n +64 +[1-9]")
-          .containsPattern("ferrule: interrupted after round \\d+ of 1000000, 64 bytes; ")
+          .containsPattern("ferrule: interrupted after round \\d+ of " + rounds + ", 64 bytes; ")
           .doesNotContain("Exception");
     }
   }

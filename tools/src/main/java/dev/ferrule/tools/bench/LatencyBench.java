@@ -19,7 +19,7 @@ public final class LatencyBench extends Bench {
   private static final double WAYS = 2;
 
   /** The number of times that are kept at once if the clock ends a round. */
-  private static final int TIMES_AT_ONCE = 1 << 20;
+  private static final int TIMES_AT_ONCE = 1 << 17;
 
   /** Warm-up rounds also end by the clock then, so that this is compiled, too. */
   private static final long WARM_UP_NANOS = 500_000;

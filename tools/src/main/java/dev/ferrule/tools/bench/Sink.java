@@ -14,12 +14,11 @@ final class Sink implements MessageHandler {
   private final MessageContent expected;
   private final boolean verify;
   private final int pauseNanos;
-  private final long count;
+  private long count; // lowered by the message that ends the round
   private final int endLength;
   private long messages;
   private long bytes;
   private long wrong;
-  private boolean ended;
 
   Sink(MessageContent expected, Round round) {
     this.expected = expected;
@@ -27,13 +26,12 @@ final class Sink implements MessageHandler {
     this.pauseNanos = round.pauseNanos();
     count = round.count();
     endLength = round.endLength();
-    ended = count == 0;
   }
 
   /** Receives messages. Spins while there are none, or waits by the connection's wait strategy. */
   RoundReply run(Receiver receiver, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
-    while (!ended) {
+    while (messages < count) {
       int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
       if (polled > 0) {
         patience.onMessage();
@@ -53,7 +51,7 @@ final class Sink implements MessageHandler {
 
   /** Returns whether all messages of the round have been received. */
   boolean hasEnded() {
-    return ended;
+    return messages >= count;
   }
 
   /** Returns the reply about the messages received. */
@@ -66,13 +64,12 @@ final class Sink implements MessageHandler {
     if (!expected.matches(buffer, offset, length, messages)
         || verify && !expected.matchesBetween(buffer, offset)) {
       if (length == endLength) {
-        ended = true;
+        count = messages;
         return;
       }
       wrong++;
     }
     messages++;
-    ended = messages == count;
     bytes += length;
     if (pauseNanos > 0) {
       pause();
