@@ -42,5 +42,6 @@ EOT
 # Maven's own libraries calls about which JVMs since 24 warn.
 prepare_maven() {
   export JAVA_HOME=$1 JAVA25_HOME=$1
-  export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
+  # Without jansi.noreset, Maven 3 ends by an escape sequence, also into a file.
+  export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Djansi.noreset=true"
 }

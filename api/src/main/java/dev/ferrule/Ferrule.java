@@ -186,15 +186,14 @@ public final class Ferrule {
   }
 
   private static ProviderUnavailableException noProvider(URI address, String scheme) {
-    List<ConnectionProvider> all = Providers.all();
     String found =
-        all.isEmpty()
-            ? "none is on the class path or module path; add one, such as dev.ferrule:ferrule-spi-sm"
-            : "available: "
-                + all.stream().map(ConnectionProvider::scheme).collect(Collectors.joining(", "));
+        Providers.all().stream().map(ConnectionProvider::scheme).collect(Collectors.joining(", "));
+    String text =
+        "no provider for the scheme '%s' on the class path or module path%s; Ferrule has"
+            + " dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring%s";
     return new ProviderUnavailableException(
         address,
-        "no provider for the scheme '" + scheme + "'; " + found + Providers.problems(),
+        text.formatted(scheme, found.isEmpty() ? "" : ", only for " + found, Providers.problems()),
         null);
   }
 

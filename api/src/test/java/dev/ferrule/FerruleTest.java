@@ -28,17 +28,18 @@ class FerruleTest {
   void withoutAnyProviderTheMessageSaysWhatToAdd() throws Exception {
     assertThat(run(ConnectToSm.class))
         .isEqualTo(
-            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm'; none"
-                + " is on the class path or module path; add one, such as"
-                + " dev.ferrule:ferrule-spi-sm");
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm' on"
+                + " the class path or module path; Ferrule has dev.ferrule:ferrule-spi-sm, -sendrecv"
+                + " and -magicring");
   }
 
   @Test
   void anUnknownSchemeIsRefusedWithTheKnownOnes() throws Exception {
     assertThat(run(ConnectToSm.class, FAKE, ANOTHER))
         .isEqualTo(
-            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm';"
-                + " available: another, fake");
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm' on"
+                + " the class path or module path, only for another, fake; Ferrule has"
+                + " dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring");
   }
 
   @Test
@@ -89,8 +90,8 @@ class FerruleTest {
     assertThat(
             run(ConnectToSm.class, BROKEN, "dev.ferrule.NoSuchProvider", NOT_INITIALISABLE, FAKE))
         .startsWith(
-            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm';"
-                + " available: fake")
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm' on"
+                + " the class path or module path, only for fake; ")
         .contains("not loaded: ")
         .contains(BROKEN)
         .contains("dev.ferrule.NoSuchProvider")

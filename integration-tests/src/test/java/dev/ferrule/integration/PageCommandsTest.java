@@ -57,6 +57,7 @@ class PageCommandsTest {
               "docs/rdma.md: FERRULE_TOKEN=$(openssl rand -hex 16) ", "TwoHostsEvaluationTest"),
           Map.entry("docs/rdma.md: ./ferrule serve --for-evaluation ", "TwoHostsEvaluationTest"),
           Map.entry("docs/rdma.md: export FERRULE_TOKEN=", "TwoHostsEvaluationTest"),
+          Map.entry("docs/rdma.md: ./with-rxe --two bash -c ", "TwoHostsEvaluationTest"),
           Map.entry("docs/rdma.md: ./ferrule evaluate --server ", "TwoHostsEvaluationTest"),
           Map.entry("docs/security.md: docker run --user ", "UsersTest"),
           Map.entry("docs/verbs.md: ./with-rxe bash -c 'java ", "VerbsExampleTest"),

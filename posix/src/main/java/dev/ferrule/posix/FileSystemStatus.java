@@ -4,8 +4,7 @@ package dev.ferrule.posix;
 /**
  * The status of a file system: statfs(2).
  *
- * @param type its type, such as {@link Posix#TMPFS_MAGIC}
- * @param size its size in bytes
  * @param free the bytes that are available to this user
+ * @param freeFiles how many files can be created; {@link Long#MAX_VALUE} if it has no limit
  */
-public record FileSystemStatus(long type, long size, long free) {}
+public record FileSystemStatus(long free, long freeFiles) {}

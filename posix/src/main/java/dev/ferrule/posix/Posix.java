@@ -827,9 +827,9 @@ public final class Posix {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment status = arena.allocate(statfs.layout());
       check(STATFS.status(arena.allocateFrom(path), status), "statfs", path);
-      long block = statfs.f_bsize(status);
       return new FileSystemStatus(
-          statfs.f_type(status), statfs.f_blocks(status) * block, statfs.f_bavail(status) * block);
+          statfs.f_bavail(status) * statfs.f_bsize(status),
+          statfs.f_files(status) == 0 ? Long.MAX_VALUE : statfs.f_ffree(status));
     }
   }
 

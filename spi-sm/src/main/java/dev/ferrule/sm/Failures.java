@@ -6,6 +6,7 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventDescriptor;
+import dev.ferrule.posix.FileSystemStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.SmAddress;
@@ -14,7 +15,6 @@ import dev.ferrule.support.ReadinessDescriptor;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -47,7 +47,10 @@ final class Failures {
           e.function().equals("mmap")
               ? new ResourceExhaustedException(uri, tooLarge(e), e)
               : exhausted(uri, e, "; raise the limit of the size of files (ulimit -f)");
-      case Errno.ENOSPC, Errno.EDQUOT -> full(uri, e);
+      case Errno.ENOSPC, Errno.EDQUOT ->
+          e.function().equals("epoll_ctl")
+              ? exhausted(uri, e, "; raise fs.epoll.max_user_watches")
+              : full(uri, e);
       case Errno.EMFILE, Errno.ENFILE -> exhausted(uri, e, DESCRIPTORS);
       case Errno.ENOMEM, Errno.EAGAIN ->
           exhausted(
@@ -113,32 +116,28 @@ final class Failures {
     return new FerruleException(uri, e.getClass().getSimpleName() + ": " + message, e);
   }
 
+  /** The files of an endpoint are small, and the shared memory is in no file system. */
   private static FerruleException full(URI uri, Exception e) {
     return exhausted(
         uri,
         e,
-        "; "
-            + fileSystem(uri)
-            + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
-            + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
-            + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, ring, rmaBuffer)");
+        "; " + fileSystem(uri) + ": remove files there, enlarge it, or use another directory");
   }
 
-  /** Names the file system of the shared memory, and its size. */
+  /** Returns what is free in the file system of the directory. */
   private static String fileSystem(URI uri) {
+    Path place = existing(SmAddress.parse(uri).base());
     try {
-      Path place = existing(SmAddress.parse(uri).base());
-      FileStore store = Files.getFileStore(place);
-      for (Path above = place.getParent();
-          above != null && Files.getFileStore(above).equals(store);
-          above = above.getParent()) {
-        place = above;
-      }
-      return "the %s at %s has %s, of which %s are free"
+      FileSystemStatus status = Posix.statfs(place.toString());
+      return "the file system of %s has %s free%s"
           .formatted(
-              store.type(), place, size(store.getTotalSpace()), size(store.getUsableSpace()));
-    } catch (IOException e) {
-      return "the file system that holds the shared memory is full";
+              place,
+              size(status.free()),
+              status.freeFiles() == Long.MAX_VALUE
+                  ? ""
+                  : ", and room for %d files (inodes)".formatted(status.freeFiles()));
+    } catch (PosixException e) {
+      return "the file system of " + place + " is full";
     }
   }
 

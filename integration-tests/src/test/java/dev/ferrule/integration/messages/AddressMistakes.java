@@ -25,7 +25,8 @@ final class AddressMistakes {
             "the scheme of no provider",
             fixture -> fixture.connect("tcp://host:1"),
             "ProviderUnavailableException: tcp://host:1: no provider for the scheme "
-                + "'tcp'; available: magicring, sendrecv, sm"),
+                + "'tcp' on the class path or module path, only for magicring, sendrecv, sm; Ferrule has "
+                + "dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring"),
         new Mistake(
             "a relative path",
             fixture -> fixture.connect("sm:app"),

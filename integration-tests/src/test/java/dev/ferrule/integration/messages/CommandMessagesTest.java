@@ -80,7 +80,8 @@ class CommandMessagesTest {
             + "they end with their process",
         "6 | ls tcp://h:1 | ferrule: no provider for 'tcp'; 'ferrule providers' lists them",
         "6 | send tcp://h:1 /dev/null | ferrule: tcp://h:1: no provider for the scheme "
-            + "'tcp'; available: magicring, sendrecv, sm",
+            + "'tcp' on the class path or module path, only for magicring, sendrecv, sm; Ferrule has "
+            + "dev.ferrule:ferrule-spi-sm, -sendrecv and -magicring",
         "6 | latency --provider tcp | ferrule: no provider 'tcp'; installed: magicring, "
             + "sendrecv, sm",
         "3 | send sm:///DIR /dev/null | ferrule: sm:///DIR: connection refused: no "

@@ -153,7 +153,8 @@ final class RdmaMistakes {
               }
             },
             "PeerLostException: sendrecv://127.0.0.1:PORT#N: retransmissions exceeded: "
-                + "the peer's device does not answer (its host is dead, or the link is cut); "
+                + "the peer's device does not answer (its host is dead, the link is cut, or a software "
+                + "device has no processor); "
                 + "see the options ackTimeout and retries (RETRY_EXCEEDED, vendor error 0)"),
         new Mistake(
             "a fatal error of the device",

@@ -181,9 +181,9 @@ final class ConnectionEvents implements QueueCallbacks {
           life.lost(
               text
                   + (flowControlled
-                      ? " (its host is dead, or the link is cut); see the options ackTimeout and"
-                          + " retries"
-                      : ": its host is dead, or the link is cut; or its program has no receive"
+                      ? " (its host is dead, the link is cut, or a software device has no processor); see"
+                          + " the options ackTimeout and retries"
+                      : ": its host is dead, the link is cut, or a software device has no processor; or its program has no receive"
                           + " posted (RNR), and the RNR timer of its device is longer than"
                           + " ackTimeout: raise ackTimeout or retries, or post receives at the"
                           + " peer")

@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Checks what the transport over shared memory needs, or can use. */
@@ -22,9 +21,8 @@ final class SmChecks {
 
   private static final String SHARED_MEMORY = "shared memory";
   private static final Path DIRECTORY = Path.of("/dev/shm");
-  private static final long RAMFS_MAGIC = 0x858458f6L;
-  private static final long LITTLE_FREE_BYTES = 32L << 20;
-  private static final double MEBIBYTE = 1 << 20;
+  private static final long LITTLE_FREE_BYTES = 1 << 20;
+  private static final long FEW_FILES = 100;
 
   private static final String CMA = "CMA";
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -39,15 +37,13 @@ final class SmChecks {
 
   private SmChecks() {}
 
-  /** Checks for a tmpfs with free space. */
+  /** Checks that endpoints can be created. Their memory is anonymous, and in no file system. */
   static Finding sharedMemory() {
     if (!Files.isDirectory(DIRECTORY)) {
       return Finding.warn(
           SHARED_MEMORY,
-          DIRECTORY + " does not exist; files on other file systems are written back to disk",
-          "mount -t tmpfs -o mode=1777 tmpfs "
-              + DIRECTORY
-              + ", or use the directory of another tmpfs in sm:///DIRECTORY");
+          DIRECTORY + " does not exist",
+          "use another directory in sm:///DIRECTORY, on any file system");
     }
     if (!Files.isWritable(DIRECTORY)) {
       return Finding.warn(SHARED_MEMORY, DIRECTORY + " is not writable", "chmod 1777 " + DIRECTORY);
@@ -60,32 +56,14 @@ final class SmChecks {
   }
 
   private static Finding judge(FileSystemStatus found) {
-    if (found.type() != Posix.TMPFS_MAGIC && found.type() != RAMFS_MAGIC) {
-      return Finding.warn(
-          SHARED_MEMORY,
-          String.format(
-              Locale.ROOT,
-              "%s is not a tmpfs (type %#x): its files are written back to disk",
-              DIRECTORY,
-              found.type()),
-          "mount -t tmpfs -o mode=1777 tmpfs " + DIRECTORY);
-    }
-    String sizes =
-        String.format(
-            Locale.ROOT,
-            "%s is a tmpfs of %.0f MiB, %.0f MiB free",
-            DIRECTORY,
-            found.size() / MEBIBYTE,
-            found.free() / MEBIBYTE);
-    return found.free() < LITTLE_FREE_BYTES
+    return found.free() < LITTLE_FREE_BYTES || found.freeFiles() < FEW_FILES
         ? Finding.warn(
             SHARED_MEMORY,
-            sizes,
+            "the file system of " + DIRECTORY + " is almost full; endpoints need a few files in it",
             "remove unneeded files from "
                 + DIRECTORY
-                + ", or mount -o remount,size=2g "
-                + DIRECTORY)
-        : Finding.ok(SHARED_MEMORY, sizes);
+                + ", or use another directory in sm:///DIRECTORY")
+        : Finding.ok(SHARED_MEMORY, DIRECTORY + " has room for endpoints");
   }
 
   /**
