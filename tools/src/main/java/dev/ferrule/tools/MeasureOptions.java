@@ -114,8 +114,10 @@ final class MeasureOptions {
       paramLabel = "TIME",
       converter = Values.Time.class,
       description =
-          "Measure each size for about this time instead of a number of messages, such as 10s or"
-              + " 500ms; a plain number is in seconds. In rounds of at most a second.")
+          "Measure each size (rma: each kind of access) for about this time instead of a number of"
+              + " messages, such as 10s or 500ms; a plain number is in seconds. The clock ends the"
+              + " rounds, of at most a second each and at least --rounds, fewer if some take too"
+              + " long. Warm-ups and --floor are extra.")
   private @Nullable Duration duration;
 
   @Option(

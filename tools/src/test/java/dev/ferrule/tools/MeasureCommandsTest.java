@@ -102,16 +102,40 @@ class MeasureCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"latency", "bandwidth", "rma"})
   void aMeasurementTakesADurationInsteadOfANumberOfMessages(String command) {
-    Run run = Run.of(command, "-s", "64", "-D", "50ms", "--warmup", "100", "--json", "-");
+    Run run = Run.of(command, "-s", "64,128", "-D", "50ms", "--warmup", "100", "--json", "-");
 
     assertThat(run.err()).isEmpty();
     assertThat(run.exitCode()).isZero();
     assertThat(run.results().getFirst().get("size_bytes").getAsInt()).isEqualTo(64);
   }
 
+  /** Without a warm-up there is no rate from which a number of messages could be computed. */
   @ParameterizedTest
-  @CsvSource({"latency, messages, 1", "bandwidth, messages, 5", "rma, accesses, 1"})
-  void intervalsFollowEachOtherAndContainAllMessages(String command, String counted, int rounds) {
+  @ValueSource(
+      strings = {
+        "latency",
+        "latency --single-receiver --wait block",
+        "bandwidth",
+        "bandwidth --single-receiver --connections 3 --threads 2",
+        "bandwidth --unacked 7 --batch 3 --connections 2 --threads 1",
+        "rma"
+      })
+  void eachSizeIsMeasuredAtLeastForTheDuration(String command) {
+    String sizes = command.equals("rma") ? "1,64" : "0,1,2,64";
+    Run run = Run.of((command + " -D 300ms --warmup 0 -i 1h --json - -s " + sizes).split(" "));
+
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.results()).hasSize(4);
+    for (JsonObject result : run.results()) {
+      JsonObject all = result.getAsJsonArray("intervals").get(0).getAsJsonObject();
+      assertThat(all.get("end_s").getAsDouble()).isGreaterThanOrEqualTo(0.3);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency, messages", "bandwidth, messages", "rma, accesses"})
+  void intervalsFollowEachOtherAndContainAllMessages(String command, String counted) {
     Run run =
         Run.of(
             command,
@@ -138,8 +162,7 @@ class MeasureCommandsTest {
         sum += interval.get(counted).getAsLong();
         assertThat(interval.get(counted + "_per_s").getAsDouble()).isPositive();
       }
-      // The messages of a bandwidth are those of each round.
-      assertThat(sum).isPositive().isEqualTo(rounds * result.get(counted).getAsLong());
+      assertThat(sum).isPositive().isEqualTo(result.get(counted).getAsLong());
     }
   }
 
@@ -675,12 +698,13 @@ class MeasureCommandsTest {
   }
 
   /** The line on the terminal shows a round only after its results are stored. */
-  @Test
-  void onATerminalALineShowsTheProgressAndCtrlCPrintsTheResultsSoFar() throws Exception {
+  @ParameterizedTest
+  @CsvSource({"--messages 1e9 --rounds 1000000, 1000000", "--duration 24h, 86400"})
+  void onATerminalALineShowsTheProgressAndCtrlCPrintsTheResultsSoFar(String amount, int rounds)
+      throws Exception {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
-            folder,
-            "latency --size 64 --warmup 0 --messages 1e9 --rounds 1000000 --wait adaptive")) {
+            folder, "latency --size 64 --warmup 0 --wait adaptive " + amount)) {
       String seen = client.readUntil("latency: round ");
       assertThat(seen).contains("latency: starting the server");
       client.interruptDescendants();
@@ -689,7 +713,7 @@ class MeasureCommandsTest {
       assertThat(rest)
           .containsPattern("bytes +messages +min ns")
           .containsPattern("\n +64 +[1-9]")
-          .containsPattern("ferrule: interrupted after round \\d+ of 1000000, 64 bytes; ")
+          .containsPattern("ferrule: interrupted after round \\d+ of " + rounds + ", 64 bytes; ")
           .doesNotContain("Exception");
     }
   }

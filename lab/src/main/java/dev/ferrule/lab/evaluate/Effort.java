@@ -16,9 +16,9 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   private static final long MILLI = 1_000_000;
 
   private static final Plan.Pace QUICK =
-      new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI, 50 * MILLI, false);
+      new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI, 50 * MILLI);
   private static final Plan.Pace THOROUGH =
-      new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI, 50 * MILLI, false);
+      new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI, 50 * MILLI);
   private static final long COLD_NANOS = 1_500 * MILLI;
   private static final long NEW_NANOS = 600 * MILLI;
   private static final long QUICK_CALLS = 2_000;
@@ -60,8 +60,7 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
             pace.nextWarmUpNanos(),
             pace.latencyNanos(),
             pace.bandwidthNanos(),
-            pace.accessNanos(),
-            pace.chosen());
+            pace.accessNanos());
     return new Plan(List.of(size), messages, warmUp(), 1, longer);
   }
 

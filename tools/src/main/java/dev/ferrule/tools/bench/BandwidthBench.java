@@ -80,7 +80,9 @@ public final class BandwidthBench extends Bench {
     private final List<Double> lines = new ArrayList<>();
     private final List<Double> rings = new ArrayList<>();
     private final List<Double> copies = new ArrayList<>();
-    private long messages;
+    private long messages; // in each round, on each connection
+    private long allMessages; // if the clock ends the rounds
+    private long spentNanos;
     private long ringMessages;
 
     private BandwidthMeasurement(Arena arena, int size, Observer observer) {
@@ -98,11 +100,19 @@ public final class BandwidthBench extends Bench {
 
     @Override
     public void warmUp(boolean first) {
-      messages = messages(plan.warmUp(first, count -> senderThreads.round(throughputs, count)));
+      messages = messages(plan.warmUp(first, this::warmUpRound));
       ring()
           .ifPresent(floor ->
               ringMessages =
                   Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
+    }
+
+    private void warmUpRound(int count) {
+      if (plan.isTimed()) { // also warms up the end of such a round
+        senderThreads.roundUntil(Long.MAX_VALUE, throughputs, count);
+      } else {
+        senderThreads.round(throughputs, count);
+      }
     }
 
     private long messages(double nanos) {
@@ -120,6 +130,10 @@ public final class BandwidthBench extends Bench {
 
     @Override
     public void round(int index) {
+      long limitNanos = plan.isTimed() ? plan.roundNanos(index, spentNanos) : 0;
+      if (plan.isTimed() && limitNanos <= 0) {
+        return;
+      }
       floor().ifPresent(floor -> lines.add(floor.round()));
       ring()
           .ifPresent(floor ->
@@ -127,8 +141,19 @@ public final class BandwidthBench extends Bench {
       if (size > 0 && size >= memcpyFrom) {
         copies.add(copyBytesPerSecond());
       }
-      long nanos = intervals.round(messages, this::measured, throughputs.size());
-      rates.add(total() * NANOS_PER_SECOND / nanos);
+      if (plan.isTimed()) {
+        Measured measured = intervals.until(limitNanos, this::measuredUntil);
+        rates.add(measured.perSecond());
+        allMessages += measured.messages();
+        spentNanos += measured.spentNanos();
+      } else {
+        long nanos = intervals.round(messages, this::measured, throughputs.size());
+        rates.add(total() * NANOS_PER_SECOND / nanos);
+      }
+    }
+
+    private Measured measuredUntil(long limitNanos) {
+      return senderThreads.roundUntil(limitNanos, throughputs, Long.MAX_VALUE);
     }
 
     private long measured(long count) {
@@ -141,7 +166,7 @@ public final class BandwidthBench extends Bench {
     }
 
     private long total() {
-      return messages * throughputs.size();
+      return plan.isTimed() ? allMessages : messages * throughputs.size();
     }
 
     private double copyBytesPerSecond() {

@@ -134,7 +134,7 @@ final class Dispatcher implements AutoCloseable {
     private final ServedMemory memory;
     private volatile long echoes; // to be sent
     private volatile @Nullable Sink sink;
-    private long sinkCount;
+    private int endOfEchoes; // the length of the message that ends them
 
     private ClientState(Connection connection) {
       this.connection = Guarded.of(connection);
@@ -150,9 +150,9 @@ final class Dispatcher implements AutoCloseable {
       Sink begun = sink;
       if (begun != null) {
         begun.onMessage(message.buffer(), message.offset(), message.length());
-        endIfFull(begun);
+        replyIfEnded(begun);
       } else if (echoes > 0) {
-        echoes--;
+        echoes = message.length() == endOfEchoes ? 0 : echoes - 1;
         guard.begin(connection.get());
         connection.get().sender().send(message.buffer(), message.offset(), message.length());
       } else {
@@ -163,14 +163,16 @@ final class Dispatcher implements AutoCloseable {
     private void begin(Round round) {
       limits.check(round);
       switch (round.kind()) {
-        case ECHO -> echoes = round.count();
+        case ECHO -> {
+          endOfEchoes = round.endLength();
+          echoes = round.count();
+        }
         case SINK -> {
           // another thread may close the connection at any time: the collector frees the memory
           MessageContent expected = new MessageContent(Arena.ofAuto(), round.size());
           Sink begun = new Sink(expected, round);
           sink = begun;
-          sinkCount = round.count();
-          endIfFull(begun);
+          replyIfEnded(begun);
         }
         // no floor: spinning for one client would starve the others
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
@@ -185,8 +187,8 @@ final class Dispatcher implements AutoCloseable {
       }
     }
 
-    private void endIfFull(Sink begun) {
-      if (begun.messages() == sinkCount) {
+    private void replyIfEnded(Sink begun) {
+      if (begun.hasEnded()) {
         sink = null;
         reply(begun.reply());
       }

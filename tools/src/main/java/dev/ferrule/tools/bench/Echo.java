@@ -12,26 +12,28 @@ final class Echo implements MessageHandler {
 
   private final Sender sender;
   private final Receiver receiver;
+  private final int endLength;
+  private long left;
 
-  Echo(Sender sender, Receiver receiver) {
+  Echo(Sender sender, Receiver receiver, Round round) {
     this.sender = sender;
     this.receiver = receiver;
+    endLength = round.endLength();
+    left = round.count();
   }
 
   /** Echoes messages. Spins for each, or waits by the connection's wait strategy. */
-  void run(long count, boolean spin) {
+  void run(boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
-    for (long left = count; left > 0; ) {
+    while (left > 0) {
       if (!spin) {
         ReceiveRegion message = receiver.receive();
         onMessage(message.buffer(), message.offset(), message.length());
         receiver.free(message);
-        left--;
       } else if (receiver.poll(this, 1) == 0) {
         patience.onEmptyPoll();
       } else {
         patience.onMessage();
-        left--;
       }
     }
   }
@@ -39,5 +41,6 @@ final class Echo implements MessageHandler {
   @Override
   public void onMessage(MemorySegment buffer, long offset, int length) {
     sender.send(buffer, offset, length);
+    left = length == endLength ? 0 : left - 1;
   }
 }

@@ -3,6 +3,7 @@ package dev.ferrule.tools.bench;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import org.HdrHistogram.Histogram;
@@ -104,6 +105,26 @@ final class Intervals {
       left -= now;
     }
     return nanos;
+  }
+
+  /**
+   * Measures for a given time, in parts if intervals are wanted.
+   *
+   * @param limitNanos the minimum of the time that is spent
+   * @param work measures for about a given time in nanoseconds, or less
+   */
+  Measured until(long limitNanos, LongFunction<Measured> work) {
+    long partNanos = areWanted() ? Math.max(1, observer.intervalNanos() / PARTS) : limitNanos;
+    Measured all = Measured.NOTHING;
+    do {
+      long left = limitNanos - all.spentNanos();
+      Measured measured = work.apply(left < 2 * partNanos ? left : partNanos);
+      if (areWanted()) {
+        add(measured.messages(), measured.nanos(), clock.getAsLong() - startNanos);
+      }
+      all = all.plus(measured);
+    } while (all.spentNanos() < limitNanos);
+    return all;
   }
 
   /** Records the time of one message of the current part, in nanoseconds. */

@@ -18,6 +18,12 @@ public final class LatencyBench extends Bench {
   private static final long MESSAGES_WITHOUT_WARMUP = 10_000;
   private static final double WAYS = 2;
 
+  /** The number of times that are kept at once if the clock ends a round. */
+  private static final int TIMES_AT_ONCE = 1 << 17;
+
+  /** Warm-up rounds also end by the clock then, so that this is compiled, too. */
+  private static final long WARM_UP_NANOS = 500_000;
+
   private final BenchClient client;
 
   /**
@@ -52,6 +58,7 @@ public final class LatencyBench extends Bench {
     private final List<Double> rings = new ArrayList<>();
     private long[] periods = {};
     private long messages;
+    private long spentNanos;
 
     private LatencyMeasurement(Arena arena, int size, Observer observer) {
       this.size = size;
@@ -71,6 +78,11 @@ public final class LatencyBench extends Bench {
     @Override
     public void warmUp(boolean first) {
       ring().ifPresent(floor -> floor.warmUpRing(size));
+      if (plan.isTimed()) {
+        periods = new long[TIMES_AT_ONCE];
+        plan.warmUp(first, this::pingPongUntilEnds);
+        return;
+      }
       double nanos = plan.warmUp(first, this::pingPong);
       messages =
           plan.messages(
@@ -78,7 +90,13 @@ public final class LatencyBench extends Bench {
               plan.pace().latencyNanos(),
               MESSAGES_WITHOUT_WARMUP,
               MIN_DEFAULT_MESSAGES,
-              plan.most(MAX_DEFAULT_MESSAGES, plan.rounds()));
+              MAX_DEFAULT_MESSAGES);
+    }
+
+    private void pingPongUntilEnds(int count) {
+      for (int left = count; left > 0; ) {
+        left -= pingPong.roundUntil(WARM_UP_NANOS, periods, Math.min(left, periods.length));
+      }
     }
 
     private void pingPong(int count) {
@@ -90,17 +108,31 @@ public final class LatencyBench extends Bench {
 
     @Override
     public void round(int index) {
-      int count = plan.share(messages, index);
-      if (count == 0) {
+      int count = plan.isTimed() ? 0 : plan.share(messages, index);
+      long limitNanos = plan.isTimed() ? plan.roundNanos(index, spentNanos) : 0;
+      if (count == 0 && limitNanos <= 0) {
         return;
       }
       client.floor().ifPresent(floor -> lines.add(floor.round()));
       ring().ifPresent(floor -> rings.add(floor.ringRound(size)));
-      intervals.round(count, part -> measured((int) part));
+      if (plan.isTimed()) {
+        spentNanos += intervals.until(limitNanos, this::measuredUntil).spentNanos();
+      } else {
+        intervals.round(count, part -> measured((int) part));
+      }
+    }
+
+    private Measured measuredUntil(long limitNanos) {
+      int count = pingPong.roundUntil(limitNanos, periods, periods.length);
+      return new Measured(count, record(count));
     }
 
     private long measured(int count) {
       pingPong(count);
+      return record(count);
+    }
+
+    private long record(int count) {
       long nanos = 0;
       for (int i = 0; i < count; i++) {
         nanos += periods[i];

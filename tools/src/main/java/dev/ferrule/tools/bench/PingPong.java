@@ -33,14 +33,34 @@ final class PingPong implements MessageHandler {
   /** Performs and times round trips, after a first one that starts the clock. */
   void round(long[] periods, int count) {
     client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
+    exchange(periods, count, Long.MAX_VALUE);
+  }
+
+  /**
+   * Performs and times round trips likewise, until they have taken a given time or {@code most} are
+   * done. Returns their number, at least one.
+   */
+  int roundUntil(long limitNanos, long[] periods, int most) {
+    client.start(Round.of(Round.Kind.ECHO, Round.UNTIL_END, content.size()));
+    int count = exchange(periods, most, limitNanos);
+    Round.sendEnd(sender, content.size());
+    receiver.receive().close(); // its echo
+    return count;
+  }
+
+  private int exchange(long[] periods, int most, long limitNanos) {
     boolean spins = client.spins();
+    long start = 0;
     long before = 0;
-    for (int i = -1; i < count; i++) {
+    int count = 0;
+    for (int i = -1; i < most; i++) {
       content.number(++number);
       sender.send(content.bytes(), 0, content.size());
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
+      } else {
+        start = now;
       }
       before = now;
       if (spins) {
@@ -52,7 +72,12 @@ final class PingPong implements MessageHandler {
         onMessage(message.buffer(), message.offset(), message.length());
         receiver.free(message);
       }
+      count = i + 1;
+      if (now - start >= limitNanos) {
+        break;
+      }
     }
+    return count;
   }
 
   @Override

@@ -16,9 +16,16 @@ import java.util.function.IntConsumer;
  * @param warmup the number of warm-up messages per size; empty for as many as fit in that time
  * @param rounds the number of rounds over which the messages are distributed
  * @param pace the durations if a number is not set
+ * @param durationNanos the time for which the clock lets each size be measured, in all rounds
+ *     together, instead of a number of messages; 0 for none
  */
 public record Plan(
-    List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds, Pace pace) {
+    List<Integer> sizes,
+    OptionalLong messages,
+    OptionalLong warmup,
+    int rounds,
+    Pace pace,
+    long durationNanos) {
 
   /**
    * Durations that determine the number of messages if it is not set.
@@ -28,39 +35,31 @@ public record Plan(
    * @param latencyNanos all round trips of one size together
    * @param bandwidthNanos one round of one size
    * @param accessNanos each of the three parts of a round of remote memory access
-   * @param chosen whether the user has chosen a duration, which no number of messages limits then
    */
   public record Pace(
       long firstWarmUpNanos,
       long nextWarmUpNanos,
       long latencyNanos,
       long bandwidthNanos,
-      long accessNanos,
-      boolean chosen) {
+      long accessNanos) {
 
     /** The warm-up is long enough for the JIT compiler to compile the loops. */
     public static final Pace STEADY =
-        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000, 50_000_000, false);
+        new Pace(1_500_000_000, 300_000_000, 1_000_000_000, 250_000_000, 50_000_000);
 
-    /** A round of remote memory access measures single ones, a stream, and the floor. */
-    private static final int PARTS_OF_ACCESS_ROUND = 3;
-
-    private Pace forDuration(long nanos, int rounds) {
+    /** Limits what is measured beside a round that the clock ends to the time of the round. */
+    private Pace limitedTo(long roundNanos) {
       return new Pace(
           firstWarmUpNanos,
           nextWarmUpNanos,
-          nanos,
-          nanos / rounds,
-          nanos / rounds / PARTS_OF_ACCESS_ROUND,
-          true);
+          latencyNanos,
+          Math.min(bandwidthNanos, roundNanos),
+          accessNanos);
     }
   }
 
   /** The maximum duration of a round in a plan for a duration. */
   private static final long LONGEST_ROUND_NANOS = 1_000_000_000;
-
-  /** The maximum number of messages in a round of such a plan, whose times are all kept. */
-  private static final long MESSAGES_PER_ROUND = 10_000_000;
 
   /** The duration to which the parts of a warm-up grow. The first is short for a slow transport. */
   private static final long PART_NANOS = 5_000_000;
@@ -80,7 +79,23 @@ public record Plan(
   }
 
   /**
-   * Returns a plan that measures each size for about a given time, in rounds of at most a second.
+   * Creates a plan.
+   *
+   * @param sizes the lengths of the messages, in bytes
+   * @param messages the number of messages per size; empty for as many as fit in the time of {@code
+   *     pace}
+   * @param warmup the number of warm-up messages per size; empty likewise
+   * @param rounds the number of rounds over which the messages are spread
+   * @param pace the durations if a number is not set
+   */
+  public Plan(
+      List<Integer> sizes, OptionalLong messages, OptionalLong warmup, int rounds, Pace pace) {
+    this(sizes, messages, warmup, rounds, pace, 0);
+  }
+
+  /**
+   * Returns a plan that measures each size for about a given time, in rounds of at most a second,
+   * which the clock ends.
    *
    * @param sizes the lengths of the messages, in bytes
    * @param duration the time for each size
@@ -92,8 +107,8 @@ public record Plan(
       List<Integer> sizes, Duration duration, OptionalLong warmup, int rounds) {
     long nanos = duration.toNanos();
     int enough = Math.toIntExact(Math.max(rounds, Math.ceilDiv(nanos, LONGEST_ROUND_NANOS)));
-    Pace pace = Pace.STEADY.forDuration(nanos, enough);
-    return new Plan(sizes, OptionalLong.empty(), warmup, enough, pace);
+    Pace pace = Pace.STEADY.limitedTo(nanos / enough);
+    return new Plan(sizes, OptionalLong.empty(), warmup, enough, pace, nanos);
   }
 
   /**
@@ -130,14 +145,22 @@ public record Plan(
         Math.clamp(nanos == 0 ? unknown : (long) (budgetNanos / nanos), least, most));
   }
 
+  /** Returns whether the clock ends each round, instead of a number of messages. */
+  boolean isTimed() {
+    return durationNanos > 0;
+  }
+
   /**
-   * Returns the maximum number of messages in some rounds together.
+   * Returns the time of a round that the clock ends. It brings the time of all rounds so far to its
+   * share of the duration: a round that has taken too long shortens the next ones, or omits them.
    *
-   * @param usual the maximum unless the user has chosen a duration
-   * @param rounds the number of these rounds
+   * @param round the index of the round
+   * @param spentNanos the time of the rounds before
+   * @return the time; not positive if the round is to be omitted, which the first never is
    */
-  long most(long usual, int rounds) {
-    return pace.chosen() ? rounds * MESSAGES_PER_ROUND : usual;
+  long roundNanos(int round, long spentNanos) {
+    long share = (long) (durationNanos * ((round + 1.0) / rounds)); // a product could overflow
+    return (round + 1 == rounds ? durationNanos : share) - spentNanos;
   }
 
   /** Returns the number of messages in one round, given the number in all rounds. */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param call the call that was timed, null if none was timed separately; for {@code rma}, {@code
  *     write} or {@code read}
  * @param sizeBytes the length of the messages
- * @param messages the number of messages measured (of a bandwidth: in each round, on all
- *     connections together)
+ * @param messages the number of messages measured (of a bandwidth: on all connections together, in
+ *     each round or, if the clock ends the rounds, in all rounds)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
  * @param floor the floors measured in the same run; {@link Floors#NONE} if none
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds

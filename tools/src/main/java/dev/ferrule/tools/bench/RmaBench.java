@@ -27,6 +27,18 @@ public final class RmaBench extends Bench {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final long PAGE = 4096;
 
+  /** Parts of a round: accesses one by one, as many in flight, and as many bare copies. */
+  private static final int PARTS = 3;
+
+  /**
+   * The time of these three parts in a round that the clock ends. The second and third part are not
+   * ended by the clock; the shorter the first one is, the less they exceed the round.
+   */
+  private static final long TIMED_NANOS = 30_000_000;
+
+  /** Fewer accesses would not be many in flight; if the time of the round suffices for these. */
+  private static final int MANY = 16;
+
   private final BenchClient client;
   private final Rma rma;
   private final boolean allocated;
@@ -110,6 +122,8 @@ public final class RmaBench extends Bench {
     private final List<Double> rates = new ArrayList<>();
     private final List<Double> floors = new ArrayList<>();
     private long operations;
+    private long spentNanos;
+    private long floorNanos;
 
     private RmaMeasurement(
         RegisteredMemory local,
@@ -151,17 +165,54 @@ public final class RmaBench extends Bench {
               });
       operations =
           plan.messages(
-              nanos,
-              plan.pace().accessNanos(),
-              OPERATIONS_WITHOUT_WARMUP,
-              1,
-              plan.most(MAX_OPERATIONS, 1));
+              nanos, plan.pace().accessNanos(), OPERATIONS_WITHOUT_WARMUP, 1, MAX_OPERATIONS);
     }
 
     @Override
     public void round(int index) {
+      if (plan.isTimed()) {
+        timedRound(plan.roundNanos(index, spentNanos));
+        return;
+      }
       rates.add(perSecond(operations, intervals.round(operations, this::measured)));
       floors.add(perSecond(operations, nanos(operations, () -> floor.run(operations))));
+    }
+
+    private void timedRound(long limitNanos) {
+      if (limitNanos <= 0) {
+        return;
+      }
+      long before = floorNanos;
+      Measured measured = intervals.until(limitNanos, this::measuredUntil);
+      rates.add(measured.perSecond());
+      floors.add(perSecond(measured.messages(), floorNanos - before));
+      spentNanos += measured.spentNanos();
+    }
+
+    private Measured measuredUntil(long limitNanos) {
+      long start = System.nanoTime();
+      long count = oneByOne(Math.min(limitNanos, TIMED_NANOS) / PARTS, limitNanos / PARTS);
+      long nanos = nanos(count, () -> stream(count));
+      floorNanos += nanos(count, () -> floor.run(count));
+      return new Measured(count, nanos, System.nanoTime() - start);
+    }
+
+    /**
+     * Performs accesses one by one for a given time or, until they are many, for the longer time.
+     * Returns their number, at least one.
+     */
+    private long oneByOne(long usualNanos, long longestNanos) {
+      long begin = System.nanoTime();
+      long count = 0;
+      long elapsed;
+      do {
+        if (count % MANY == 0) { // so that a watchdog sees progress
+          client.begin(MANY, size);
+        }
+        elapsed = accessOnce() - begin;
+        count++;
+      } while (elapsed < (count < MANY ? longestNanos : usualNanos));
+      return count;
     }
 
     /** Measures accesses one by one, and as many in flight. Returns the time of the latter. */
@@ -197,12 +248,18 @@ public final class RmaBench extends Bench {
     private void oneByOne(long count) {
       client.begin(count, size);
       for (long i = 0; i < count; i++) {
-        long start = System.nanoTime();
-        rma.await(begin());
-        long nanos = System.nanoTime() - start;
-        times.recordValue(nanos);
-        intervals.record(nanos);
+        accessOnce();
       }
+    }
+
+    /** Returns the time when the access was complete. */
+    private long accessOnce() {
+      long start = System.nanoTime();
+      rma.await(begin());
+      long end = System.nanoTime();
+      times.recordValue(end - start);
+      intervals.record(end - start);
+      return end;
     }
 
     private void stream(long count) {

@@ -13,7 +13,8 @@ import java.nio.ByteOrder;
  * A round has one kind, so that its loop needs no branch on the kind.
  *
  * @param kind what the server does
- * @param count the number of repetitions
+ * @param count the number of repetitions; of {@link Kind#ECHO} and {@link Kind#SINK}, {@link
+ *     #UNTIL_END} for as many as precede the message that ends the round
  * @param size the length of each message in bytes
  * @param verify whether to check every byte of each message
  * @param pauseNanos how long the server takes for each message, in nanoseconds, to simulate a slow
@@ -63,6 +64,12 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
   private static final int MAGIC = 0x444e5246; // "FRND"
   private static final int LENGTH = 28;
 
+  /**
+   * The count of a round that the client ends, by the clock: by a message of {@link #endLength}
+   * bytes. An echo round echoes that message too; a sink round does not count it.
+   */
+  static final long UNTIL_END = Long.MAX_VALUE;
+
   static Round of(Kind kind, long count, int size) {
     return new Round(kind, count, size, false, 0);
   }
@@ -72,6 +79,20 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
     message.putInt(MAGIC).putInt(kind.ordinal()).putLong(count).putInt(size);
     message.putInt(verify ? 1 : 0).putInt(pauseNanos);
     sender.send(MemorySegment.ofArray(message.array()));
+  }
+
+  /** Returns the length of the message that ends this round, or -1 if the count ends it. */
+  int endLength() {
+    return count == UNTIL_END ? endLength(size) : -1;
+  }
+
+  /** Sends the message that ends a round of messages of the given length. */
+  static void sendEnd(Sender sender, int size) {
+    sender.send(MemorySegment.ofArray(new byte[endLength(size)]));
+  }
+
+  private static int endLength(int size) {
+    return size == 1 ? 2 : 1;
   }
 
   static Round read(ReceiveRegion region) {

@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -84,13 +85,24 @@ public final class SenderThreads implements AutoCloseable {
   long round(List<Throughput> throughputs, long count) {
     return throughputs.size() == 1 && threads == 1
         ? throughputs.get(0).round(count)
-        : new ConcurrentRound(throughputs, count).run();
+        : new ConcurrentRound(throughputs, count, Long.MAX_VALUE, false).run().nanos();
+  }
+
+  /**
+   * Sends on all connections for a given time, but at most {@code most} messages on each. The
+   * numbers of messages of two threads may differ.
+   */
+  Measured roundUntil(long limitNanos, List<Throughput> throughputs, long most) {
+    return new ConcurrentRound(throughputs, most, limitNanos, true).run();
   }
 
   /** One round on several connections. */
   private final class ConcurrentRound {
     private final List<Throughput> throughputs;
-    private final long count;
+    private final long most; // on each connection
+    private final long limitNanos;
+    private final boolean timed; // whether the client ends the round
+    private final AtomicLong messages = new AtomicLong();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final Phaser ready =
         new Phaser(threads) {
@@ -102,12 +114,15 @@ public final class SenderThreads implements AutoCloseable {
         };
     private long startNanos; // ordered by the phaser
 
-    private ConcurrentRound(List<Throughput> throughputs, long count) {
+    private ConcurrentRound(
+        List<Throughput> throughputs, long most, long limitNanos, boolean timed) {
       this.throughputs = throughputs;
-      this.count = count;
+      this.most = most;
+      this.limitNanos = limitNanos;
+      this.timed = timed;
     }
 
-    private long run() {
+    private Measured run() {
       List<Future<Long>> ends = new ArrayList<>();
       for (int i = 1; i < threads; i++) {
         int index = i;
@@ -118,7 +133,7 @@ public final class SenderThreads implements AutoCloseable {
         end = Math.max(end, result(other));
       }
       throwFailure(failure.get());
-      return end - startNanos;
+      return new Measured(messages.get(), end - startNanos);
     }
 
     /** Sends on the connections of one thread; returns the time when that ended. */
@@ -130,15 +145,24 @@ public final class SenderThreads implements AutoCloseable {
         }
         Throughput[] own = assigned.toArray(Throughput[]::new);
         for (Throughput throughput : own) {
-          throughput.start(count);
+          throughput.start(timed ? Round.UNTIL_END : most);
         }
         if (ready.arriveAndAwaitAdvance() < 0) {
           return 0; // another thread has failed
         }
-        sendRoundRobin(own);
+        long count = most;
+        if (timed) {
+          count = sendUntilLimit(own);
+          for (Throughput throughput : own) {
+            throughput.end();
+          }
+        } else {
+          sendRoundRobin(own, 0, most);
+        }
         for (Throughput throughput : own) {
           throughput.finish(count);
         }
+        messages.addAndGet(count * own.length);
         return System.nanoTime();
       } catch (RuntimeException | Error e) {
         abort(e);
@@ -146,10 +170,27 @@ public final class SenderThreads implements AutoCloseable {
       }
     }
 
-    private void sendRoundRobin(Throughput[] own) {
-      long turn = own.length == 1 ? Math.max(1, count) : own[0].messagesPerTurn();
-      for (long from = 0; from < count; from += turn) {
-        long to = Math.min(from + turn, count);
+    /** Sends until the limit. Returns the number of messages on each of the connections. */
+    private long sendUntilLimit(Throughput[] own) {
+      Slices slices = new Slices();
+      long atOnce = own[0].messagesAtOnce();
+      long sent = 0;
+      for (long nanos = 0; nanos < limitNanos && sent < most; ) {
+        long slice = Math.ceilDiv(slices.next(limitNanos - nanos), atOnce) * atOnce;
+        long to = sent + Math.min(slice, most - sent);
+        sendRoundRobin(own, sent, to);
+        long now = System.nanoTime() - startNanos;
+        slices.add(to - sent, now - nanos);
+        sent = to;
+        nanos = now;
+      }
+      return sent;
+    }
+
+    private void sendRoundRobin(Throughput[] own, long begin, long end) {
+      long turn = own.length == 1 ? Math.max(1, end - begin) : own[0].messagesPerTurn();
+      for (long from = begin; from < end; from += turn) {
+        long to = Math.min(from + turn, end);
         for (Throughput throughput : own) {
           throughput.send(from, to);
         }

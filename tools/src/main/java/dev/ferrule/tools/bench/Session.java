@@ -86,7 +86,7 @@ final class Session implements AutoCloseable {
   private void serve(Round round) {
     removeFloorFile();
     switch (round.kind()) {
-      case ECHO -> new Echo(connection.sender(), receiver).run(round.count(), spin);
+      case ECHO -> new Echo(connection.sender(), receiver, round).run(spin);
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
       case FLOOR -> opened(line).answer(round.count(), limits.answerNanos());
@@ -167,7 +167,7 @@ final class Session implements AutoCloseable {
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
       Sink sink = new Sink(new MessageContent(arena, round.size()), round);
-      sink.run(receiver, round.count(), spin).send(connection.sender());
+      sink.run(receiver, spin).send(connection.sender());
     }
   }
 

@@ -14,6 +14,8 @@ final class Sink implements MessageHandler {
   private final MessageContent expected;
   private final boolean verify;
   private final int pauseNanos;
+  private long count; // lowered by the message that ends the round
+  private final int endLength;
   private long messages;
   private long bytes;
   private long wrong;
@@ -22,10 +24,12 @@ final class Sink implements MessageHandler {
     this.expected = expected;
     this.verify = round.verify();
     this.pauseNanos = round.pauseNanos();
+    count = round.count();
+    endLength = round.endLength();
   }
 
   /** Receives messages. Spins while there are none, or waits by the connection's wait strategy. */
-  RoundReply run(Receiver receiver, long count, boolean spin) {
+  RoundReply run(Receiver receiver, boolean spin) {
     Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {
       int polled = receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
@@ -45,9 +49,9 @@ final class Sink implements MessageHandler {
     return reply();
   }
 
-  /** Returns the number of messages received. */
-  long messages() {
-    return messages;
+  /** Returns whether all messages of the round have been received. */
+  boolean hasEnded() {
+    return messages >= count;
   }
 
   /** Returns the reply about the messages received. */
@@ -59,6 +63,10 @@ final class Sink implements MessageHandler {
   public void onMessage(MemorySegment buffer, long offset, int length) {
     if (!expected.matches(buffer, offset, length, messages)
         || verify && !expected.matchesBetween(buffer, offset)) {
+      if (length == endLength) {
+        count = messages;
+        return;
+      }
       wrong++;
     }
     messages++;

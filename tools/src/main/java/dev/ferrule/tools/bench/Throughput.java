@@ -58,6 +58,16 @@ final class Throughput {
     lastOfTurn = 0;
   }
 
+  /** Ends a round that was started with {@link Round#UNTIL_END}. */
+  void end() {
+    Round.sendEnd(sender, content.size());
+  }
+
+  /** Returns the number of messages that {@link #send} needs at once, or a multiple of it. */
+  int messagesAtOnce() {
+    return flow.batch() > 1 || flow.unacked() > 0 ? messagesPerTurn() : 1;
+  }
+
   /**
    * Returns the number of messages to send before the thread continues with its next connection: as
    * many as are awaited or posted together.

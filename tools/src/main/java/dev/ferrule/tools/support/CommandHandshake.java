@@ -28,7 +28,7 @@ public enum CommandHandshake {
    */
   BENCHMARK(
       'B',
-      5,
+      6,
       "'ferrule serve', the server of 'ferrule latency', 'ferrule bandwidth' and"
           + " 'ferrule rma'"),
 

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The division of rounds into intervals, with a clock that only the measured work advances. */
 class IntervalsTest {
@@ -149,6 +151,37 @@ class IntervalsTest {
 
     assertThat(parts).containsExactly(1000L);
     assertThat(Intervals.NONE.ended()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 10_000, MILLI, 50 * MILLI})
+  void aDurationIsMeasuredInPartsOfATwentiethUntilItHasElapsed(long nanosEach) {
+    intervals.begin();
+    Measured measured = intervals.until(3 * SECOND, limit -> workUntil(limit, nanosEach));
+    intervals.end();
+
+    assertThat(measured.spentNanos()).isEqualTo(3 * SECOND);
+    assertThat(parts).hasSize(60);
+    assertThat(reported).extracting(Interval::endSeconds).containsExactly(1.0, 2.0, 3.0);
+    assertThat(reported.stream().mapToLong(Interval::messages).sum())
+        .isEqualTo(measured.messages())
+        .isEqualTo(3 * SECOND / nanosEach);
+  }
+
+  @Test
+  void workThatEndsEarlyIsRepeatedUntilTheDurationHasElapsed() {
+    Measured measured =
+        Intervals.NONE.until(SECOND, limit -> workUntil(Math.min(limit, 300 * MILLI), MILLI));
+
+    assertThat(parts).containsExactly(300L, 300L, 300L, 100L);
+    assertThat(measured).isEqualTo(new Measured(1000, SECOND, SECOND));
+  }
+
+  private Measured workUntil(long limitNanos, long nanosEach) {
+    long count = Math.ceilDiv(limitNanos, nanosEach);
+    parts.add(count);
+    now += count * nanosEach;
+    return new Measured(count, count * nanosEach);
   }
 
   @Test

@@ -42,18 +42,33 @@ class PlanTest {
 
     assertThat(plan.rounds()).isEqualTo(expected);
     assertThat(plan.messages()).isEmpty();
-    assertThat(plan.pace().latencyNanos()).isEqualTo(duration.toNanos());
-    assertThat(plan.pace().bandwidthNanos())
-        .isEqualTo(duration.toNanos() / expected)
-        .isLessThanOrEqualTo(1_000_000_000);
-    assertThat(plan.share(plan.most(1, expected), 0)).isEqualTo(10_000_000);
+    assertThat(plan.roundNanos(0, 0)).isBetween(1L, 1_000_000_000L);
+    assertThat(plan.pace().bandwidthNanos()).isLessThanOrEqualTo(duration.toNanos() / expected);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10ms, 7", "10s, 3", "100s, 5", "24h, 1"})
+  void theRoundsOfADurationAddUpToItAlsoIfSomeTakeTooLong(String text, int rounds) {
+    Duration duration = StandardOptions.CLOSE_TIMEOUT.parse(text);
+    Plan plan = Plan.lasting(List.of(8), duration, OptionalLong.empty(), rounds);
+    long round = plan.roundNanos(0, 0);
+    long spent = 0;
+    for (int i = 0; i < plan.rounds(); i++) {
+      long limit = plan.roundNanos(i, spent);
+      if (limit > 0) {
+        spent += i == 1 ? limit + 3 * round : limit;
+      }
+    }
+    assertThat(spent).isBetween(duration.toNanos(), duration.toNanos() + 3 * round);
+    if (plan.rounds() > 5) { // the rounds after a long one are omitted
+      assertThat(spent).isEqualTo(duration.toNanos());
+    }
   }
 
   @Test
-  void aPlanWithoutADurationHasTheUsualLimitOfMessages() {
-    Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 20);
-
-    assertThat(plan.most(1_000_000, 20)).isEqualTo(1_000_000);
+  void aPlanWithoutADurationIsNotEndedByTheClock() {
+    assertThat(new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 20).isTimed())
+        .isFalse();
   }
 
   private static int slow(int count) {
