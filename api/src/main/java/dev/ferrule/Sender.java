@@ -89,18 +89,18 @@ import org.jspecify.annotations.Nullable;
  * <p><b>End:</b> {@link #close} of a connection's last Sender notifies the peer that no further
  * message follows, while the connection stays open, so that the peer can answer.
  *
- * <p><b>Errors:</b> a method that claims, sends or waits throws {@link ConnectionClosedException}
- * if the connection is closed, by either side, {@link PeerLostException} if the peer died, and
- * {@link ProtocolException} if it violated the protocol; one that waits for a message's completion
- * does so if the message was not complete by then. A method that waits throws {@link
- * OperationInterruptedException} if the thread is interrupted meanwhile and, if it waits for space,
- * {@link IllegalStateException} if this program has claimed all buffer space, so that the wait
- * could never end. A length above {@link #maxMessage()} causes {@link MessageTooLongException}, a
- * negative one {@link IllegalArgumentException} or, for a part of a segment, {@link
- * IndexOutOfBoundsException}. Registered memory of another provider, and an id that this Sender
- * never returned, cause {@link IllegalArgumentException}; memory that was freed, or whose
- * registration is closed, {@link IllegalStateException}. The methods name only what they throw
- * beyond that. On failure, nothing is sent or staged.
+ * <p><b>Errors:</b> a method of an open Sender that claims, sends or waits throws {@link
+ * ConnectionClosedException} if the connection is closed, by either side, {@link PeerLostException}
+ * if the peer died, and {@link ProtocolException} if it violated the protocol; one that waits for a
+ * message's completion does so if the message was not complete by then. A method that waits throws
+ * {@link OperationInterruptedException} if the thread is interrupted meanwhile and, if it waits for
+ * space, {@link IllegalStateException} if this program has claimed all buffer space, so that the
+ * wait could never end. A length above {@link #maxMessage()} causes {@link
+ * MessageTooLongException}, a negative one {@link IllegalArgumentException} or, for a part of a
+ * segment, {@link IndexOutOfBoundsException}. Registered memory of another provider, and an id that
+ * this Sender never returned, cause {@link IllegalArgumentException}; memory that was freed, or
+ * whose registration is closed, {@link IllegalStateException}. The methods name only what they
+ * throw beyond that. On failure, nothing is sent or staged.
  *
  * <p><b>Threads:</b> one thread at a time may use a Sender, see {@link Connection}. Only {@link
  * Connection#close()} may be called concurrently: it makes a blocked call throw {@link

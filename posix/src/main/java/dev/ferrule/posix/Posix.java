@@ -829,7 +829,10 @@ public final class Posix {
       check(STATFS.status(arena.allocateFrom(path), status), "statfs", path);
       return new FileSystemStatus(
           statfs.f_bavail(status) * statfs.f_bsize(status),
-          statfs.f_files(status) == 0 ? Long.MAX_VALUE : statfs.f_ffree(status));
+          // some file systems have no number, and report 0 files or -1 free ones
+          statfs.f_files(status) == 0 || statfs.f_ffree(status) < 0
+              ? Long.MAX_VALUE
+              : statfs.f_ffree(status));
     }
   }
 

@@ -47,7 +47,9 @@ final class Failures {
           e.function().equals("mmap")
               ? new ResourceExhaustedException(uri, tooLarge(e), e)
               : exhausted(uri, e, "; raise the limit of the size of files (ulimit -f)");
-      case Errno.ENOSPC, Errno.EDQUOT ->
+      case Errno.EDQUOT ->
+          exhausted(uri, e, "; this user's quota there is used up: remove files, or raise it");
+      case Errno.ENOSPC ->
           e.function().equals("epoll_ctl")
               ? exhausted(uri, e, "; raise fs.epoll.max_user_watches")
               : full(uri, e);

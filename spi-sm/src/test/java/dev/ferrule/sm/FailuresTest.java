@@ -27,7 +27,6 @@ class FailuresTest {
     for (FerruleException failure :
         new FerruleException[] {
           Failures.of(uri(), new PosixException("mkdir", folder.toString(), Errno.ENOSPC)),
-          Failures.of(uri(), new PosixException("mkfifo", folder.toString(), Errno.EDQUOT)),
           Failures.of(uri(), new IOException(folder + ": No space left on device"))
         }) {
       assertThat(failure)
@@ -36,6 +35,13 @@ class FailuresTest {
           .hasMessageMatching(".* has \\d+ [KM]iB free(, and room for \\d+ files \\(inodes\\))?:.*")
           .hasMessageEndingWith(": remove files there, enlarge it, or use another directory");
     }
+  }
+
+  @Test
+  void aQuotaIsNotTakenForAFullFileSystem() {
+    assertThat(Failures.of(uri(), new PosixException("mkfifo", folder.toString(), Errno.EDQUOT)))
+        .isInstanceOf(ResourceExhaustedException.class)
+        .hasMessageEndingWith("; this user's quota there is used up: remove files, or raise it");
   }
 
   @Test

@@ -514,7 +514,8 @@ class SmProviderTest {
     try {
       assertThatThrownBy(() -> Ferrule.listen(URI.create("sm://" + tmpfs + "/above/app")))
           .isInstanceOf(ResourceExhaustedException.class)
-          .hasMessageContaining("the tmpfs at " + tmpfs + " has 64 KiB");
+          .hasMessageContaining(
+              "the file system of " + tmpfs + " has 64 KiB free, and room for 5 files (inodes)");
       assertThat(tmpfs).isEmptyDirectory();
     } finally {
       new ProcessBuilder("umount", tmpfs.toString()).start().waitFor();

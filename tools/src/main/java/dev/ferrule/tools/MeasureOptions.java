@@ -117,7 +117,7 @@ final class MeasureOptions {
           "Measure each size (rma: each kind of access) for about this time instead of a number of"
               + " messages, such as 10s or 500ms; a plain number is in seconds. The clock ends the"
               + " rounds, of at most a second each and at least --rounds, fewer if some take too"
-              + " long. Warm-ups and --floor are extra.")
+              + " long. Warm-ups, --floor and the plain copy are extra.")
   private @Nullable Duration duration;
 
   @Option(

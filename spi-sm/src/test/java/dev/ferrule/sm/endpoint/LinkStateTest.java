@@ -2,6 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -15,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keepalives, in simulated time, and in the FIFO of a peer's endpoint. */
 class LinkStateTest {
@@ -72,6 +75,24 @@ class LinkStateTest {
       tick();
     }
     verify(link, never()).onPeerSilent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0.01, 0.3, 0.49, 0.51, 0.9, 1})
+  void aPeerIsReportedInTimeAlsoIfAnotherConnectionHasMoreTicks(double partOfAnInterval) {
+    long step = (long) (partOfAnInterval * state.interval());
+    state.establish();
+    now += state.interval();
+    state.tick(now);
+    long asked = now;
+    while (now - asked + step <= 5 * state.interval()) {
+      if (now - asked < 4 * state.interval()) {
+        verify(link, never()).onPeerSilent();
+      }
+      now += step;
+      state.tick(now);
+    }
+    verify(link, atLeastOnce()).onPeerSilent();
   }
 
   /** The peer may stop at any time before the first keepalive that it does not answer. */

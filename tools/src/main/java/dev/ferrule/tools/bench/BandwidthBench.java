@@ -143,7 +143,9 @@ public final class BandwidthBench extends Bench {
       }
       if (plan.isTimed()) {
         Measured measured = intervals.until(limitNanos, this::measuredUntil);
-        rates.add(measured.perSecond());
+        if (plan.hasRate(index, limitNanos)) {
+          rates.add(measured.perSecond());
+        }
         allMessages += measured.messages();
         spentNanos += measured.spentNanos();
       } else {

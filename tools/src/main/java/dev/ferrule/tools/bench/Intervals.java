@@ -118,7 +118,7 @@ final class Intervals {
     Measured all = Measured.NOTHING;
     do {
       long left = limitNanos - all.spentNanos();
-      Measured measured = work.apply(left < 2 * partNanos ? left : partNanos);
+      Measured measured = work.apply(Math.min(left, partNanos));
       if (areWanted()) {
         add(measured.messages(), measured.nanos(), clock.getAsLong() - startNanos);
       }

@@ -123,8 +123,10 @@ public final class LatencyBench extends Bench {
     }
 
     private Measured measuredUntil(long limitNanos) {
+      long start = System.nanoTime();
       int count = pingPong.roundUntil(limitNanos, periods, periods.length);
-      return new Measured(count, record(count));
+      long spentNanos = System.nanoTime() - start; // includes the messages that begin and end it
+      return new Measured(count, record(count), spentNanos);
     }
 
     private long measured(int count) {

@@ -100,7 +100,7 @@ public record Plan(
    * @param sizes the lengths of the messages, in bytes
    * @param duration the time for each size
    * @param warmup the number of warm-up messages per size; empty for as many as fit in a short time
-   * @param rounds the minimum number of rounds
+   * @param rounds the minimum number of planned rounds; fewer are measured if some take too long
    * @return a plan without a number of messages
    */
   public static Plan lasting(
@@ -161,6 +161,17 @@ public record Plan(
   long roundNanos(int round, long spentNanos) {
     long share = (long) (durationNanos * ((round + 1.0) / rounds)); // a product could overflow
     return (round + 1 == rounds ? durationNanos : share) - spentNanos;
+  }
+
+  /**
+   * Returns whether a round that the clock ends is long enough for its rate to count. It is shorter
+   * if earlier rounds have taken too long.
+   *
+   * @param round the index of the round
+   * @param limitNanos its time
+   */
+  boolean hasRate(int round, long limitNanos) {
+    return round == 0 || limitNanos >= durationNanos / rounds / 2;
   }
 
   /** Returns the number of messages in one round, given the number in all rounds. */

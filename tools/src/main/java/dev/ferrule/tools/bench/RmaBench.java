@@ -171,21 +171,23 @@ public final class RmaBench extends Bench {
     @Override
     public void round(int index) {
       if (plan.isTimed()) {
-        timedRound(plan.roundNanos(index, spentNanos));
+        timedRound(index, plan.roundNanos(index, spentNanos));
         return;
       }
       rates.add(perSecond(operations, intervals.round(operations, this::measured)));
       floors.add(perSecond(operations, nanos(operations, () -> floor.run(operations))));
     }
 
-    private void timedRound(long limitNanos) {
+    private void timedRound(int index, long limitNanos) {
       if (limitNanos <= 0) {
         return;
       }
       long before = floorNanos;
       Measured measured = intervals.until(limitNanos, this::measuredUntil);
-      rates.add(measured.perSecond());
-      floors.add(perSecond(measured.messages(), floorNanos - before));
+      if (plan.hasRate(index, limitNanos)) {
+        rates.add(measured.perSecond());
+        floors.add(perSecond(measured.messages(), floorNanos - before));
+      }
       spentNanos += measured.spentNanos();
     }
 

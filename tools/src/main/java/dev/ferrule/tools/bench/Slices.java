@@ -11,7 +11,7 @@ final class Slices {
   /** The time of a slice, to which a reading of the clock adds less than a thousandth. */
   static final long SLICE_NANOS = 100_000;
 
-  private static final long FIRST = 16;
+  private static final long FIRST = 1;
 
   private long fitting = FIRST; // in the time of a slice
 

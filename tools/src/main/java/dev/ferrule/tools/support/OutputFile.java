@@ -4,7 +4,9 @@ package dev.ferrule.tools.support;
 import java.io.IOException;
 import java.nio.file.AccessMode;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /** A file that a command writes at its end. */
 public final class OutputFile {
@@ -23,19 +25,24 @@ public final class OutputFile {
     if (folder == null || Files.isDirectory(file)) {
       throw unusable(file, "it is a directory; write the name of a file");
     }
-    if (!Files.isDirectory(folder)) {
-      throw unusable(file, "no folder " + folder);
-    }
     try {
-      checkAccess(Files.exists(file) ? file : folder);
+      if (Files.exists(file)) {
+        checkAccess(file, AccessMode.WRITE);
+      } else if (Files.readAttributes(folder, BasicFileAttributes.class).isDirectory()) {
+        checkAccess(folder, AccessMode.WRITE, AccessMode.EXECUTE);
+      } else {
+        throw unusable(file, "no folder " + folder);
+      }
+    } catch (NoSuchFileException e) {
+      throw unusable(file, "no folder " + folder);
     } catch (IOException e) {
       throw unusable(file, Problems.reason(e));
     }
   }
 
-  private static void checkAccess(Path path) throws IOException {
+  private static void checkAccess(Path path, AccessMode... modes) throws IOException {
     // Unlike Files.isWritable, this has the reason.
-    path.getFileSystem().provider().checkAccess(path, AccessMode.WRITE);
+    path.getFileSystem().provider().checkAccess(path, modes);
   }
 
   /**

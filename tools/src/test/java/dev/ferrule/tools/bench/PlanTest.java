@@ -46,6 +46,16 @@ class PlanTest {
     assertThat(plan.pace().bandwidthNanos()).isLessThanOrEqualTo(duration.toNanos() / expected);
   }
 
+  @Test
+  void aRoundThatIsLeftLittleTimeHasNoRateExceptTheFirst() {
+    Plan plan = Plan.lasting(List.of(8), Duration.ofSeconds(4), OptionalLong.empty(), 4);
+
+    assertThat(plan.hasRate(1, 1_000_000_000)).isTrue();
+    assertThat(plan.hasRate(1, 500_000_000)).isTrue();
+    assertThat(plan.hasRate(1, 499_999_999)).isFalse();
+    assertThat(plan.hasRate(0, 1)).isTrue();
+  }
+
   @ParameterizedTest
   @CsvSource({"10ms, 7", "10s, 3", "100s, 5", "24h, 1"})
   void theRoundsOfADurationAddUpToItAlsoIfSomeTakeTooLong(String text, int rounds) {
