@@ -124,6 +124,8 @@ class WithRxeEventsTest {
               1)
                 printf '1 st'; : >piece1; await piece2
                 printf 'arted\\n1 en'; : >piece3; await piece4
+                # the lines of each machine are read by a process of its own
+                until grep -q 'machine 2 has booted' ../err; do sleep 0.01; done
                 printf 'ded 5\\n'
                 ;;
               2)

@@ -78,8 +78,7 @@ final class LsCommand implements Callable<Integer> {
       try {
         option.setValue(new Values.Time().convert(text));
       } catch (TypeConversionException e) {
-        throw new ParameterException(
-            command.commandLine(), "Invalid value for option '--watch': " + e.getMessage());
+        throw new ParameterException(command.commandLine(), "--watch: " + e.getMessage());
       }
     }
   }
