@@ -208,7 +208,7 @@ public final class RmaBench extends Bench {
       long count = 0;
       long elapsed;
       do {
-        if (count % MANY == 0) { // so that a watchdog sees progress
+        if (count % MANY == 0) { // the time limit of a watchdog is for a known number
           client.begin(MANY, size);
         }
         elapsed = accessOnce() - begin;

@@ -46,6 +46,10 @@ final class Sink implements MessageHandler {
         receiver.idle();
       }
     }
+    if (messages > count) { // a poll may return more than the message that ends the round
+      throw new IllegalArgumentException(
+          "protocol violation: the client sent a message after the end of the round");
+    }
     return reply();
   }
 

@@ -6,21 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionOptions;
 import dev.ferrule.EndOfStreamException;
-import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.SealedFile;
-import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -46,28 +41,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileClientTest {
 
   private static final int MAX_MESSAGE = 1 << 20;
-  private static final ConnectionOptions PLAIN =
-      ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK).build();
 
   @TempDir private Path folder;
 
   private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
   private UnaryOperator<Listener> served = UnaryOperator.identity();
-  private Listener listener;
-  private Thread serving;
+  private RunningServer server;
 
   private void serve(ServerLimits limits, boolean single) {
-    URI address = URI.create("sm://" + folder.resolve("app"));
-    ConnectionOptions.Builder options =
-        ConnectionOptions.builder().set(StandardOptions.WAIT, WaitStrategy.BLOCK);
-    if (single) {
-      options.set("singleReceiver", "on");
-    }
-    listener = Ferrule.listen(address, options.build());
-    BenchServer server =
-        new BenchServer(
-            served.apply(listener), WaitStrategy.BLOCK, Pinning.OFF, limits, problems::add);
-    serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
+    server = RunningServer.start(folder, limits, single, served, problems::add);
   }
 
   /** Returns limits of a server with a short time limit for bounces and records. */
@@ -81,14 +63,13 @@ class HostileClientTest {
 
   @AfterEach
   void stop() throws InterruptedException {
-    if (listener != null) {
-      listener.close();
-      serving.join();
+    if (server != null) {
+      server.stop();
     }
   }
 
   private Connection connect() {
-    return CommandHandshake.BENCHMARK.connect(listener.uri(), PLAIN);
+    return server.connect();
   }
 
   private static BenchClient client(Connection connection) {
