@@ -47,6 +47,7 @@ list_selected() {
 select_classes() {
   local methods classes
   methods=$(list_selected) || return
+  [ "$methods" ] || { echo "no test is selected" >&2; return 2; }
   mapfile -t classes < <(sed -E 's/^[^/]*\/\[class:([^]]*)\].*/\1/' <<<"$methods" | sort -u)
   selection=("${classes[@]/#/--select-class=}" "${filters[@]}")
 }

@@ -39,7 +39,7 @@ compile() {
   (cd "$root" && "$maven" -B -ntp -q -T 2 -Pall -pl integration-tests,spi-sm,posix,verbs -am test-compile \
     -Dspotless.check.skip -Dmaven.javadoc.skip) </dev/null
   FERRULE_TEST_CLASS_PATH=
-  for module in integration-tests spi-sm posix verbs; do
+  for module in integration-tests spi-sm posix verbs provider-support; do
     FERRULE_TEST_CLASS_PATH+=$root/$module/target/test-classes:
   done
   # The file has no newline at its end.

@@ -22,6 +22,11 @@ record Cpus(int first, int last) {
     return IntStream.rangeClosed(first, last);
   }
 
+  @Override
+  public String toString() {
+    return first == last ? Integer.toString(first) : first + "-" + last;
+  }
+
   /** Converts {@code 2} and {@code 2-3}. */
   static final class Converter implements ITypeConverter<Cpus> {
     @Override

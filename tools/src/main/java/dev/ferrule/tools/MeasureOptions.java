@@ -317,14 +317,14 @@ final class MeasureOptions {
     List<Integer> allowed = Affinity.allowed();
     if (!allowed.containsAll(cpus)) {
       throw usage(
-          "--cpus " + joined(cpus) + ": this process may run on " + joined(allowed) + " only");
+          "--cpus " + joined(cpuRanges) + ": this process may run on " + joined(allowed) + " only");
     }
     if (!Affinity.restrict(cpus)) {
       warn("--cpus has no effect: sched_setaffinity failed");
     }
   }
 
-  private static String joined(List<Integer> numbers) {
+  private static String joined(List<?> numbers) {
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
 

@@ -183,7 +183,7 @@ class CommandLineTest {
         "latency -o =spin                       | '=spin' is not NAME=VALUE, such as wait=spin",
         "latency -c 0-1e1                       | '0-1e1' is not a processor number or a range",
         "latency -c 0,3-2                       | '3-2' is not a processor number or a range; li",
-        "latency -c 4000-4002                   | --cpus 4000,4001,4002: this process may run on",
+        "latency -c 4000-4002                   | --cpus 4000-4002: this process may run on",
         "latency --messages 0                   | --rounds must be at least 1",
         "latency --messages many                | 'many' is not a whole number such as 1000000",
         "latency --messages 1e99                | '1e99' is not a whole number, or too large",
