@@ -8,9 +8,9 @@ SUITE=trixie  # Debian 13: the first with a JDK 25, and with a kernel whose page
 emulator=qemu-system-aarch64
 console=ttyAMA0
 accelerator=tcg
-# Those of the bindings and of Ferrule's scripts, beside the JDK.
+# Those of the bindings and of Ferrule's scripts, the JDK, and the libraries that a JDK of --jdk may need.
 ROOT_PACKAGES=(bash coreutils diffutils findutils grep gzip hostname iproute2 libibverbs1 librdmacm1 ibverbs-providers
-  libc-bin mawk mount openjdk-25-jdk-headless perl-base procps sed util-linux)
+  libc-bin libstdc++6 mawk mount openjdk-25-jdk-headless perl-base procps sed util-linux zlib1g)
 DEBIANS_JDK=/usr/lib/jvm/java-25-openjdk-arm64
 # In the order of loading, with the software device.
 MODULES=(virtio_pci virtio_console virtio_rng 9p 9pnet_virtio overlay crc32_generic ib_uverbs rdma_ucm rdma_rxe veth)
