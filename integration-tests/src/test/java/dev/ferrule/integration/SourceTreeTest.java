@@ -184,11 +184,31 @@ class SourceTreeTest {
     assertThat(byName).isEmpty();
   }
 
+  /** The class path of the tests has the test's class first, and nothing reports that. */
+  @Test
+  void noClassOfTheTestsReplacesOneOfTheProduct() throws IOException {
+    Set<Path> classes =
+        sources("main").stream().map(SourceTreeTest::classFile).collect(Collectors.toSet());
+    assertThat(sources("test").stream().map(SourceTreeTest::classFile))
+        .filteredOn(classes::contains)
+        .as("except the hook, whose class of the product does nothing")
+        .containsExactly(Path.of("dev/ferrule/sm/ring/RingTestHook.java"));
+  }
+
+  /** Returns the path in the folder of the packages, after {@code MODULE/src/main/java}. */
+  private static Path classFile(Path source) {
+    return source.subpath(4, source.getNameCount());
+  }
+
   private static List<Path> mainSources() throws IOException {
+    return sources("main");
+  }
+
+  private static List<Path> sources(String kind) throws IOException {
     try (Stream<Path> files = Files.walk(ROOT)) {
       return files
           .map(ROOT::relativize)
-          .filter(file -> file.toString().matches("[\\w-]+/src/main/java/.*\\.java"))
+          .filter(file -> file.toString().matches("[\\w-]+/src/" + kind + "/java/.*\\.java"))
           .filter(file -> !isGenerated(file))
           .filter(file -> !file.toString().endsWith("-info.java"))
           .toList();

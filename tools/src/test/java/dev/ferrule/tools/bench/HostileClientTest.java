@@ -46,10 +46,10 @@ class HostileClientTest {
 
   private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
   private UnaryOperator<Listener> served = UnaryOperator.identity();
-  private RunningServer server;
+  private LocalServer server;
 
   private void serve(ServerLimits limits, boolean single) {
-    server = RunningServer.start(folder, limits, single, served, problems::add);
+    server = LocalServer.start(folder, limits, single, served, problems::add);
   }
 
   /** Returns limits of a server with a short time limit for bounces and records. */

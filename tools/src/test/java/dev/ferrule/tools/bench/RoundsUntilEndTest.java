@@ -31,11 +31,11 @@ class RoundsUntilEndTest {
   @TempDir private Path folder;
 
   private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
-  private RunningServer server;
+  private LocalServer server;
 
   private void serve(boolean single) {
     ServerLimits limits = new ServerLimits(1 << 20, true);
-    server = RunningServer.start(folder, limits, single, UnaryOperator.identity(), problems::add);
+    server = LocalServer.start(folder, limits, single, UnaryOperator.identity(), problems::add);
   }
 
   @AfterEach

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** A {@link BenchServer} in its own thread, for clients of the same process. */
-record RunningServer(Listener listener, Thread thread) {
+record LocalServer(Listener listener, Thread thread) {
 
   /**
    * Starts a server.
@@ -24,7 +24,7 @@ record RunningServer(Listener listener, Thread thread) {
    * @param served replaces the listener
    * @param problems receives a line for each failure of a client
    */
-  static RunningServer start(
+  static LocalServer start(
       Path folder,
       ServerLimits limits,
       boolean single,
@@ -39,7 +39,7 @@ record RunningServer(Listener listener, Thread thread) {
     Listener listener = Ferrule.listen(address, options.build());
     BenchServer server =
         new BenchServer(served.apply(listener), WaitStrategy.BLOCK, Pinning.OFF, limits, problems);
-    return new RunningServer(
+    return new LocalServer(
         listener, Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run));
   }
 
