@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** Runs {@code ferrule} or {@code compare} as a page shows it, with fewer messages and rounds. */
@@ -44,16 +45,17 @@ public final class LittleEffort {
         values.remove("--only");
       }
     } else if (!name.startsWith("-")) {
-      CommandSpec spec =
-          ParsedCommand.of(arguments.toArray(String[]::new))
-              .getSubcommands()
-              .get(name)
-              .getCommandSpec();
+      CommandLine command =
+          ParsedCommand.of(arguments.toArray(String[]::new)).getSubcommands().get(name);
+      CommandSpec spec = command.getCommandSpec();
       LITTLE.forEach((option, value) -> {
         if (spec.findOption(option) != null) {
           values.put(option, value);
         }
       });
+      if (command.getParseResult().hasMatchedOption("--duration")) {
+        values.remove("--messages"); // the two exclude each other
+      }
     }
     return with(changed, values);
   }
