@@ -34,10 +34,12 @@ public final class ConnectionMonitor {
 
   private static final Set<Connection> OPEN = ConcurrentHashMap.newKeySet();
 
+  // The event classes are not used before a recording starts: Flight Recorder registers a class
+  // when
+  // it is initialized, and the first registration takes as long as all that a first connection
+  // does.
   static {
     if (FlightRecorder.isAvailable()) {
-      // Defers the registration until a recording starts. Registering starts the recorder, which
-      // takes longer than everything else that a first connection does.
       FlightRecorder.addListener(new OnFirstRecording());
     }
   }
@@ -45,6 +47,8 @@ public final class ConnectionMonitor {
   private static final class OnFirstRecording implements FlightRecorderListener {
     @Override
     public void recorderInitialized(FlightRecorder recorder) {
+      FlightRecorder.register(ConnectionOpenedEvent.class);
+      FlightRecorder.register(ConnectionEndedEvent.class);
       FlightRecorder.addPeriodicEvent(
           ConnectionCountersEvent.class, ConnectionMonitor::emitCounters);
     }
@@ -59,6 +63,9 @@ public final class ConnectionMonitor {
    */
   public static void opened(Connection connection) {
     OPEN.add(connection);
+    if (!FlightRecorder.isInitialized()) {
+      return;
+    }
     ConnectionOpenedEvent event = new ConnectionOpenedEvent();
     if (event.shouldCommit()) {
       event.uri = connection.uri().toString();
@@ -72,7 +79,7 @@ public final class ConnectionMonitor {
    * @param connection the connection, whose state and failure must be final
    */
   public static void ended(Connection connection) {
-    if (!OPEN.remove(connection)) {
+    if (!OPEN.remove(connection) || !FlightRecorder.isInitialized()) {
       return;
     }
     ConnectionEndedEvent event = new ConnectionEndedEvent();

@@ -10,18 +10,21 @@ import dev.ferrule.ConnectionCounters;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -183,19 +186,51 @@ class ConnectionMonitorTest {
           assertThat(event.getLong("wakeupsSent")).isEqualTo(Long.MIN_VALUE);
           assertThat(event.getLong("wakeupsReceived")).isEqualTo(9);
         });
-    assertThat(printed(file))
+    assertThat(String.join("\n", output("jfr", "print", "--events", COUNTERS, file.toString())))
         .contains("retransmissions = N/A", "wakeupsSent = N/A", "wakeupsReceived = 9");
   }
 
-  /** Returns a recording as printed by the JDK's {@code jfr} tool. */
-  private static String printed(Path recording) throws Exception {
-    Path tool = Path.of(System.getProperty("java.home"), "bin", "jfr");
-    Process process =
-        new ProcessBuilder(tool.toString(), "print", "--events", COUNTERS, recording.toString())
-            .redirectErrorStream(true)
-            .start();
-    try (InputStream output = process.getInputStream()) {
-      return new String(output.readAllBytes(), StandardCharsets.UTF_8);
+  /** A program that opens and ends a connection, and then starts Flight Recorder. */
+  static final class WithoutRecording {
+    public static void main(String[] arguments) {
+      Connection connection = mock(Connection.class);
+      ConnectionMonitor.opened(connection);
+      ConnectionMonitor.ended(connection);
+      System.out.println("connection ended");
+      FlightRecorder.getFlightRecorder().getEventTypes().stream()
+          .map(EventType::getName)
+          .filter(name -> name.startsWith("dev.ferrule."))
+          .forEach(System.out::println);
+    }
+  }
+
+  @Test
+  void aConnectionWithoutARecordingDoesNotStartFlightRecorder() throws Exception {
+    List<String> output =
+        output(
+            "java",
+            "-Xlog:class+load",
+            "-cp",
+            System.getProperty("java.class.path"),
+            WithoutRecording.class.getName());
+
+    assertThat(output).contains("connection ended");
+    int ended = output.indexOf("connection ended");
+    assertThat(output.subList(0, ended))
+        .anyMatch(line -> line.contains(ConnectionMonitor.class.getName() + " "))
+        .noneMatch(line -> line.contains("jdk.jfr.internal.MetadataRepository "));
+    assertThat(output.subList(ended, output.size()))
+        .anyMatch(line -> line.contains("jdk.jfr.internal.MetadataRepository "))
+        .contains(OPENED, ENDED, COUNTERS);
+  }
+
+  /** Returns the output of a tool of the JDK, its errors included. */
+  private static List<String> output(String tool, String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(arguments));
+    command.addFirst(Path.of(System.getProperty("java.home"), "bin", tool).toString());
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      return lines.lines().toList();
     }
   }
 
