@@ -34,10 +34,8 @@ public final class ConnectionMonitor {
 
   private static final Set<Connection> OPEN = ConcurrentHashMap.newKeySet();
 
-  // The event classes are not used before a recording starts: Flight Recorder registers a class
-  // when
-  // it is initialized, and the first registration takes as long as all that a first connection
-  // does.
+  // An event class is not used before a recording starts: the JVM registers it when it is
+  // initialized, which takes as long as the rest of a first connection
   static {
     if (FlightRecorder.isAvailable()) {
       FlightRecorder.addListener(new OnFirstRecording());
@@ -63,11 +61,8 @@ public final class ConnectionMonitor {
    */
   public static void opened(Connection connection) {
     OPEN.add(connection);
-    if (!FlightRecorder.isInitialized()) {
-      return;
-    }
-    ConnectionOpenedEvent event = new ConnectionOpenedEvent();
-    if (event.shouldCommit()) {
+    if (FlightRecorder.isInitialized()) {
+      ConnectionOpenedEvent event = new ConnectionOpenedEvent();
       event.uri = connection.uri().toString();
       event.commit();
     }
@@ -82,17 +77,15 @@ public final class ConnectionMonitor {
     if (!OPEN.remove(connection) || !FlightRecorder.isInitialized()) {
       return;
     }
+    FerruleException failure = connection.failure();
+    ConnectionCounters counters = connection.counters();
     ConnectionEndedEvent event = new ConnectionEndedEvent();
-    if (event.shouldCommit()) {
-      FerruleException failure = connection.failure();
-      ConnectionCounters counters = connection.counters();
-      event.uri = connection.uri().toString();
-      event.state = connection.state().name();
-      event.failure = failure == null ? null : failure.getMessage();
-      event.messagesSent = counters.messagesSent();
-      event.messagesReceived = counters.messagesReceived();
-      event.commit();
-    }
+    event.uri = connection.uri().toString();
+    event.state = connection.state().name();
+    event.failure = failure == null ? null : failure.getMessage();
+    event.messagesSent = counters.messagesSent();
+    event.messagesReceived = counters.messagesReceived();
+    event.commit();
   }
 
   private static void emitCounters() {
