@@ -20,7 +20,7 @@
  * a message's payload; clearing the records of a poll.
  *
  * Left out: payload lines and the release ring (a message in lines is a record of one word here); sleeping and waking, which
- * are one step with the store of CONSUMED or HELD (sm-sleep); delayed stores of the receiver: all that follow a store in
+ * are one step with the store of CONSUMED or HELD (sm-room); delayed stores of the receiver: all that follow a store in
  * another order are releases.
  *
  * RingConsumer.acknowledge wakes the sender only if CONSUMED changes; RingConsumer.endHold does so also if only HELD
@@ -318,7 +318,7 @@ inline reserveOrWait(wanted) {
   :: else ->
     flush();
     do
-    :: pending == 0 && releaseAt == NONE -> /* a fence, see sm-sleep */
+    :: pending == 0 && releaseAt == NONE -> /* a fence, see sm-room */
       SENDER_ASLEEP = 1;
       reserveRecord(wanted);
       if
@@ -486,7 +486,7 @@ inline acknowledge() {
   fi;
   d_step {
     if
-    :: now != acknowledged -> acknowledged = now; CONSUMED = now; SENDER_ASLEEP = 0 /* wake, see sm-sleep */
+    :: now != acknowledged -> acknowledged = now; CONSUMED = now; SENDER_ASLEEP = 0 /* wake, see sm-room */
     :: else
     fi;
     now = 0
