@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Several senders of a connection of sm, each in a lane: docs/protocol-sm.md, "Several senders", "Death and close" and "The end of the
- * messages". Names are those of SmSenders (takeLane, producer, giveLaneBack, afterClose, owned, producers), AbstractSenders
+ * messages". Names are those of SmSenders (takeLane, producer, afterClose, producers), Lanes (take, giveBack, owned), AbstractSenders
  * (opening, closedLast), RingProducer (markUsed, markEnded, markClosed), SmConnection (close, onPeerClosed), ReceivedRings (find,
  * count, add, isEnded, mayHaveNext, known, rings, turn) and SmReceiver (isReady).
  *
@@ -114,7 +114,7 @@ again:
 #endif
 #endif
 take:
-  atomic { /* takeLane; if all are taken, a ResourceExhaustedException: the program tries again later */
+  atomic { /* Lanes.take; if all are taken, a ResourceExhaustedException: the program tries again later */
     owned != 3 -> now = owned; lane = now & 1 /* the lowest bit that is 0 */
   }
 #ifdef NO_CAS
@@ -127,7 +127,7 @@ take:
 #endif
   if
   :: producers[lane]
-  :: !producers[lane] && !allocationFailed -> /* giveLaneBack; the program tries again */
+  :: !producers[lane] && !allocationFailed -> /* Lanes.giveBack; the program tries again */
 #ifdef NO_GIVE_BACK
     d_step { allocationFailed = 1; users[lane]--; lane = 0 }
 #else

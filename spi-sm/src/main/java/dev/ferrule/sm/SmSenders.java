@@ -10,7 +10,6 @@ import dev.ferrule.support.AbstractSenders;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmSenders extends AbstractSenders<SmSender> {
 
-  private static final int NONE = -1;
-
   private final SmConnection connection;
   private final SharedRing peer;
   private final boolean fences;
@@ -32,14 +29,13 @@ final class SmSenders extends AbstractSenders<SmSender> {
   private final @Nullable ReadinessDescriptor room; // of a program that waits for room by readiness
   private final SmSender first;
 
-  /** A bit for each lane that has an owner. Only the owner uses the lane's producer. */
-  private final AtomicLong owned = new AtomicLong();
+  private final Lanes lanes;
 
-  /** By lane; null before its first use. Passed from owner to owner by {@link #owned}. */
+  /** By lane; null before its first use. Only the lane's owner uses it. */
   private final @Nullable RingProducer[] producers;
 
   /** By lane; null without an owner. */
-  private final AtomicReferenceArray<@Nullable SmSender> lanes;
+  private final AtomicReferenceArray<@Nullable SmSender> senders;
 
   SmSenders(
       SmConnection connection,
@@ -52,8 +48,9 @@ final class SmSenders extends AbstractSenders<SmSender> {
     this.fences = fences;
     this.wait = wait;
     this.room = room;
+    this.lanes = new Lanes(peer.lanes());
     this.producers = new @Nullable RingProducer[peer.lanes()];
-    this.lanes = new AtomicReferenceArray<>(peer.lanes());
+    this.senders = new AtomicReferenceArray<>(peer.lanes());
     RingProducer producer =
         new RingProducer(peer.layout(), peer.ring(), peer.buffer(), peer.ring(), fences);
     this.first = sender(producer, "the sender of ", this::afterClose);
@@ -82,22 +79,22 @@ final class SmSenders extends AbstractSenders<SmSender> {
   Sender open() {
     connection.checkOpen();
     opening();
-    int lane = NONE;
+    int lane = Lanes.NONE;
     boolean done = false;
     try {
       lane = takeLane();
       int own = lane;
       SmSender sender =
           sender(producer(lane), "sender " + (lane + 2) + " of ", () -> giveBack(own));
-      lanes.set(lane, sender);
+      senders.set(lane, sender);
       connection.checkOpen(); // otherwise it may have been closed without waking this sender
       done = true;
       return sender.checked();
     } finally {
       if (!done) {
-        if (lane != NONE) {
-          lanes.set(lane, null);
-          giveLaneBack(lane);
+        if (lane != Lanes.NONE) {
+          senders.set(lane, null);
+          lanes.giveBack(lane);
         }
         afterClose();
       }
@@ -112,22 +109,17 @@ final class SmSenders extends AbstractSenders<SmSender> {
   }
 
   private int takeLane() {
-    while (true) {
-      long now = owned.get();
-      int lane = Long.numberOfTrailingZeros(~now);
-      if (lane >= peer.lanes()) {
-        throw new ResourceExhaustedException(
-            connection.uri(),
-            "the limit of "
-                + peer.lanes()
-                + " senders beside the first is reached: close one, or raise the peer's option"
-                + " lanes",
-            null);
-      }
-      if (owned.compareAndSet(now, now | 1L << lane)) {
-        return lane;
-      }
+    int lane = lanes.take();
+    if (lane == Lanes.NONE) {
+      throw new ResourceExhaustedException(
+          connection.uri(),
+          "the limit of "
+              + peer.lanes()
+              + " senders beside the first is reached: close one, or raise the peer's option"
+              + " lanes",
+          null);
     }
+    return lane;
   }
 
   private RingProducer producer(int lane) {
@@ -150,24 +142,20 @@ final class SmSenders extends AbstractSenders<SmSender> {
   /** Takes a lane back from its sender, which is closed and has nothing staged or claimed. */
   private void giveBack(int lane) {
     synchronized (this) {
-      SmSender sender = lanes.getAndSet(lane, null);
+      SmSender sender = senders.getAndSet(lane, null);
       if (sender != null) {
         countClosed(sender);
       }
     }
-    giveLaneBack(lane);
+    lanes.giveBack(lane);
     afterClose();
-  }
-
-  private void giveLaneBack(int lane) {
-    long ignored = owned.getAndUpdate(now -> now & ~(1L << lane));
   }
 
   @Override
   protected void forEach(Consumer<SmSender> action) {
     action.accept(first);
-    for (int lane = 0; lane < lanes.length(); lane++) {
-      SmSender sender = lanes.get(lane);
+    for (int lane = 0; lane < senders.length(); lane++) {
+      SmSender sender = senders.get(lane);
       if (sender != null) {
         action.accept(sender);
       }

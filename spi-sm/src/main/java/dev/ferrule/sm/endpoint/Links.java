@@ -21,16 +21,12 @@ final class Links {
 
   private static final long NEVER = EndpointLoop.NEVER;
 
-  /** Stands in for the time of the next keepalives while all connections are scanned for it. */
-  private static final long SCANNING = Long.MIN_VALUE;
-
   private final EventPoll poll;
   private final Guard guard;
   private final Map<Integer, LinkState> all = new ConcurrentHashMap<>();
   private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with pending fragments
   private boolean fullCheckNeeded; // whether all links must be checked
-  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or SCANNING
-  private volatile boolean changed; // so that keepalives may be due earlier than that
+  private final KeepaliveSchedule keepalives = new KeepaliveSchedule();
   private boolean countersRequested; // by a tool
   private volatile boolean headersPending; // a peer's FIFO was full, so that a header is pending
 
@@ -53,12 +49,7 @@ final class Links {
       all.remove(id);
       throw e;
     }
-    // the thread scans all connections for the next keepalive, so one scan serves several new ones
-    long due = keepalivesAt;
-    long interval = state.interval();
-    if (interval != NEVER
-        && (due == NEVER || due == SCANNING || due - System.nanoTime() > interval)) {
-      changed = true;
+    if (keepalives.add(state.interval(), System.nanoTime())) {
       poll.wake();
     }
   }
@@ -89,7 +80,7 @@ final class Links {
   void repeatAll() {
     headersPending = true;
     fullCheckNeeded = true;
-    changed = true;
+    keepalives.repeat();
   }
 
   /** Has all links checked, since a header may have been lost. */
@@ -104,7 +95,7 @@ final class Links {
 
   /** Returns when the next keepalives are due, by System.nanoTime. */
   long keepalivesAt() {
-    return keepalivesAt;
+    return keepalives.next();
   }
 
   /** Handles an event of a peer's FIFO: its reader is gone, or there is room. */
@@ -129,10 +120,8 @@ final class Links {
     }
     serveBusy();
     long now = System.nanoTime();
-    if (changed || EndpointLoop.isDue(keepalivesAt, now)) {
-      changed = false;
-      keepalivesAt = SCANNING; // first, so that a connection added now either sees it or is seen
-      keepalivesAt = tick(now);
+    if (keepalives.begin(now)) {
+      keepalives.end(tick(now));
     }
   }
 
