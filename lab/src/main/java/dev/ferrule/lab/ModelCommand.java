@@ -11,6 +11,7 @@ import dev.ferrule.lab.model.ParameterFile;
 import dev.ferrule.lab.model.Prediction;
 import dev.ferrule.lab.model.Scenario;
 import dev.ferrule.lab.model.SharedMemory;
+import dev.ferrule.spi.PlainText;
 import dev.ferrule.tools.JsonDocument;
 import dev.ferrule.tools.Subcommand;
 import dev.ferrule.tools.Values;
@@ -275,9 +276,9 @@ public final class ModelCommand implements Subcommand {
     boolean shared = isShared(entry);
     out.printf(
         "%s, %d nodes, %d unacknowledged, batches of %d, threads of a node: %d%n",
-        entry.provider(), nodes, unacked, batch, threads);
+        PlainText.of(entry.provider()), nodes, unacked, batch, threads);
     if (!entry.note().isEmpty()) {
-      out.println(entry.note());
+      out.println(PlainText.of(entry.note()));
     }
     String uncertain = String.join(", ", uncertain(entry));
     if (!uncertain.isEmpty()) {

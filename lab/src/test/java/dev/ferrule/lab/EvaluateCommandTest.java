@@ -125,6 +125,20 @@ class EvaluateCommandTest {
         .contains("\"receive_buffers_bytes\"", "\"srq_bytes\"", "\"rings_bytes\"");
   }
 
+  /** A file of parameters may come from elsewhere. */
+  @Test
+  void controlCharactersOfAParameterFileAreNotPrinted() throws IOException {
+    Path params =
+        Files.writeString(
+            folder.resolve("params.json"),
+            "{\"providers\": [{\"provider\": \"x\\u001b[2J\", \"note\": \"y\\u001b[2J\","
+                + " \"parameters\": {\"L\": 1, \"G\": 1, \"g_snd\": 1, \"o_snd\": 1, \"o_nsnd\": 1,"
+                + " \"o_nrcv\": 1, \"o_rcv\": 1, \"g_rcv\": 1}}]}");
+    Run run = Run.of("model", "--params", params.toString(), "--nodes", "64");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("[2J, 64 nodes").doesNotContain("\033");
+  }
+
   private static void assertReport(Path out) throws Exception {
     String page = Files.readString(out.resolve("report.html"));
     DocumentBuilderFactory.newInstance()

@@ -6,18 +6,28 @@ import dev.ferrule.spi.PlainText;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
  * Passes many inputs, most of them invalid, to code that reads what another process or the user has
- * written. Each input must be answered by a result or by an exception of a permitted type, whose
- * text is short and without control characters, and must not make the code allocate more than a
- * limit. Each input has a seed of its own, which a failure names.
+ * written. Each input must be answered, within a time limit, by a result or by an exception of a
+ * permitted type, whose text is short and without control characters, and must not make the code
+ * allocate more than a limit. Each input has a seed of its own, which a failure names.
+ *
+ * <p><b>Threads:</b> the inputs are read in a daemon thread of their own, since a thread that loops
+ * cannot be ended. The test's thread waits for it, and fails if an input takes too long; the daemon
+ * thread then continues until the JVM ends.
  */
 public final class Fuzzer {
 
@@ -41,6 +51,9 @@ public final class Fuzzer {
 
   private static final int MOST_SHOWN = 4_000;
 
+  /** The number of checks within the time limit of an input. */
+  private static final int CHECKS = 100;
+
   /** Reads an input. */
   @FunctionalInterface
   public interface Target<T> {
@@ -62,6 +75,7 @@ public final class Fuzzer {
   private long allocatedBytes = 64 << 10;
   private int textLength = 1_000;
   private boolean quotes;
+  private Duration limit = Duration.ofSeconds(10);
   private final List<Class<? extends Exception>> permitted = new ArrayList<>();
 
   /**
@@ -99,6 +113,12 @@ public final class Fuzzer {
   /** Sets the maximum length of an exception's text, beside a multiple of the input's length. */
   public Fuzzer explainsIn(int characters) {
     textLength = characters;
+    return this;
+  }
+
+  /** Sets the time within which each input must be answered, by default 10 s. */
+  public Fuzzer answersIn(Duration time) {
+    limit = time;
     return this;
   }
 
@@ -170,28 +190,110 @@ public final class Fuzzer {
       Function<T, String> display,
       Function<T, Limits> limitsOf,
       Target<T> target) {
-    long first = Long.getLong(SEED_PROPERTY, 1);
     long start = System.nanoTime();
-    int accepted = 0;
-    for (long seed = first; seed - first < inputs; seed++) {
-      T input = source.apply(new SplittableRandom(seed));
-      try {
-        accepted += isAccepted(target, input, limitsOf.apply(input)) ? 1 : 0;
-      } catch (Throwable e) { // includes errors, which no input may cause
-        throw new AssertionError(
-            "%s: %s, for %s; repeat this input by -D%s=%s -D%s=1"
-                .formatted(name, e, display.apply(input), SEED_PROPERTY, seed, INPUTS_PROPERTY),
-            e);
-      }
+    Reading<T> reading = new Reading<>(source, display, limitsOf, target);
+    FutureTask<Integer> result = new FutureTask<>(reading);
+    Thread thread = Thread.ofPlatform().daemon().name("fuzzing " + name).start(result);
+    int accepted;
+    try {
+      accepted = await(result, reading, thread);
+    } catch (ExecutionException e) {
+      throw reading.failure(reading.at, String.valueOf(e.getCause()), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw reading.failure(reading.at, "interrupted", e);
+    } finally {
+      reading.isEnded = true;
     }
     double seconds = (System.nanoTime() - start) / 1e9;
     System.out.printf(
         "fuzzing %s: %,d inputs from seed %d, %,d of them accepted, in %.1f s%n",
-        name, inputs, first, accepted, seconds);
+        name, inputs, reading.first, accepted, seconds);
     if (inputs >= ENOUGH && (accepted == 0 || accepted == inputs)) {
       throw new AssertionError(
           "%s: %s of %s inputs were accepted, so the others are not tested"
               .formatted(name, accepted, inputs));
+    }
+  }
+
+  /**
+   * Waits until all inputs have been read; throws an {@link AssertionError} if one takes too long.
+   * The time of an input is the number of checks that find it still being read: while the process
+   * is stopped there are none, and a busy machine delays both threads. The processor time of the
+   * thread would not show an input that blocks it.
+   */
+  private int await(FutureTask<Integer> result, Reading<?> reading, Thread thread)
+      throws ExecutionException, InterruptedException {
+    long last = reading.at;
+    int checks = 0;
+    while (true) {
+      try {
+        return result.get(limit.toNanos() / CHECKS, TimeUnit.NANOSECONDS);
+      } catch (TimeoutException e) {
+        long at = reading.at;
+        checks = at == last ? checks + 1 : 0;
+        last = at;
+        if (checks >= CHECKS) {
+          throw late(reading, at, thread);
+        }
+      }
+    }
+  }
+
+  private AssertionError late(Reading<?> reading, long seed, Thread thread) {
+    Throwable stack = new Throwable("the thread that reads it, " + thread.getState());
+    stack.setStackTrace(thread.getStackTrace());
+    AssertionError late =
+        reading.failure(seed, "no answer within " + limit.toMillis() + " ms", stack);
+    // printed as well: the thread may access memory that the test frees, and so end the JVM
+    System.err.println(late.getMessage());
+    return late;
+  }
+
+  /** Reads all inputs; returns the number of those that were accepted. */
+  private final class Reading<T> implements Callable<Integer> {
+
+    private final Function<SplittableRandom, T> source;
+    private final Function<T, String> display;
+    private final Function<T, Limits> limitsOf;
+    private final Target<T> target;
+    private final long first = Long.getLong(SEED_PROPERTY, 1);
+
+    /** Identifies the input that is being read. */
+    private volatile long at = first;
+
+    /** Whether the test has ended, perhaps before this thread. */
+    private volatile boolean isEnded;
+
+    private Reading(
+        Function<SplittableRandom, T> source,
+        Function<T, String> display,
+        Function<T, Limits> limitsOf,
+        Target<T> target) {
+      this.source = source;
+      this.display = display;
+      this.limitsOf = limitsOf;
+      this.target = target;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+      int accepted = 0;
+      for (long seed = first; seed - first < inputs && !isEnded; seed++) {
+        at = seed;
+        T input = source.apply(new SplittableRandom(seed));
+        accepted += isAccepted(target, input, limitsOf.apply(input)) ? 1 : 0;
+      }
+      return accepted;
+    }
+
+    /** Derives the input from its seed again, as the code that reads it may have changed it. */
+    private AssertionError failure(long seed, String what, Throwable cause) {
+      T input = source.apply(new SplittableRandom(seed));
+      return new AssertionError(
+          "%s: %s, for %s; repeat this input by -D%s=%s -D%s=1"
+              .formatted(name, what, display.apply(input), SEED_PROPERTY, seed, INPUTS_PROPERTY),
+          cause);
     }
   }
 

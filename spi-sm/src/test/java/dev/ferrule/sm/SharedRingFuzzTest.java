@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Credentials;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.posix.SharedMapping;
@@ -40,7 +41,7 @@ class SharedRingFuzzTest {
       byte[] validStart = rma.asSlice(0, MAGIC_AND_VERSION).toArray(ValueLayout.JAVA_BYTE);
 
       new Fuzzer("memory that a peer of sm passes", 1_000)
-          .permits(PosixException.class)
+          .permits(PosixException.class) // as mmap(2) of such a file; callers name the connection
           .bytes(
               List.of(valid),
               bytes -> {
@@ -49,12 +50,7 @@ class SharedRingFuzzTest {
                 int tail = Math.min(bytes.length - head, RMA_DESCRIPTOR);
                 start.fill((byte) 0).asSlice(0, head).copyFrom(input.asSlice(0, head));
                 rma.fill((byte) 0).asSlice(0, tail).copyFrom(input.asSlice(head, tail));
-                SharedRing attached =
-                    SharedRing.attach(
-                            new PassedMemory(file, Credentials.own()),
-                            descriptor -> true,
-                            SealedFile.Limits.NONE)
-                        .orElseThrow();
+                SharedRing attached = attach(file);
                 assertWithin(attached);
                 assertThat(rma.toArray(ValueLayout.JAVA_BYTE)).startsWith(validStart);
                 assertThat(rma.get(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_GENERATION))
@@ -63,6 +59,18 @@ class SharedRingFuzzTest {
                 return true;
               });
       Reference.reachabilityFence(mapping);
+    }
+  }
+
+  /** With another error, a caller would report that this side lacks a resource. */
+  private static SharedRing attach(SealedFile file) {
+    try {
+      return SharedRing.attach(
+              new PassedMemory(file, Credentials.own()), descriptor -> true, SealedFile.Limits.NONE)
+          .orElseThrow();
+    } catch (PosixException e) {
+      assertThat(e.errno()).as(e.getMessage()).isEqualTo(Errno.EINVAL);
+      throw e;
     }
   }
 

@@ -139,7 +139,22 @@ public final class ParameterFile {
    */
   public static List<Entry> read(Path file) {
     try {
-      JsonElement root = new Gson().fromJson(Files.readString(file), JsonElement.class);
+      return parse(file, Files.readString(file));
+    } catch (NoSuchFileException e) {
+      throw wrong(file, "no such file; 'ferrule evaluate --out FOLDER' writes one", e);
+    } catch (AccessDeniedException e) {
+      throw wrong(file, "permission denied", e);
+    } catch (MalformedInputException e) {
+      throw wrong(file, "not a text file", e);
+    } catch (IOException e) {
+      throw wrong(file, "cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** Parses a file's text; throws as {@link #read}. */
+  static List<Entry> parse(Path file, String text) {
+    try {
+      JsonElement root = new Gson().fromJson(text, JsonElement.class);
       if (!(root instanceof JsonObject object) || !object.has(PROVIDERS)) {
         throw new MalformedFileException(
             "no \"%s\"; use the params.json of an evaluation", PROVIDERS);
@@ -153,14 +168,6 @@ public final class ParameterFile {
       throw wrong(file, e.getMessage(), e);
     } catch (JsonParseException e) {
       throw wrong(file, "not JSON: " + e.getMessage(), e);
-    } catch (NoSuchFileException e) {
-      throw wrong(file, "no such file; 'ferrule evaluate --out FOLDER' writes one", e);
-    } catch (AccessDeniedException e) {
-      throw wrong(file, "permission denied", e);
-    } catch (MalformedInputException e) {
-      throw wrong(file, "not a text file", e);
-    } catch (IOException e) {
-      throw wrong(file, "cannot be read: " + e.getMessage(), e);
     }
   }
 

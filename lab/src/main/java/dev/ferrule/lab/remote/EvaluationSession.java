@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.remote;
 
-import static java.util.Objects.requireNonNull;
-
 import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
@@ -71,9 +69,8 @@ final class EvaluationSession implements AutoCloseable {
   private JsonObject answer(JsonObject message) {
     JsonObject answer = new JsonObject();
     try {
-      // from the text, as a number that is too large would be truncated
-      Request request = GSON.fromJson(message.toString(), Request.class);
-      long id = requireNonNull(request.id());
+      Request request = request(message);
+      long id = required(request.id());
       answer.addProperty("id", id);
       if (request.stop() != null) {
         stop(request.stop());
@@ -81,16 +78,32 @@ final class EvaluationSession implements AutoCloseable {
         answer.addProperty("uri", start(id, request));
       }
     } catch (RuntimeException e) {
-      // a part is of another type, or missing
-      boolean malformed = e instanceof JsonParseException || e instanceof NullPointerException;
-      String reason =
-          ControlChannel.shortened(
-              malformed ? "the request is malformed" : String.valueOf(e.getMessage()));
+      String reason = ControlChannel.shortened(String.valueOf(e.getMessage()));
       problems.accept("a request was refused: " + reason);
       answer.addProperty("failed", reason);
       answer.addProperty("exitCode", e instanceof ToolException ? ExitCode.of(e) : ExitCode.USAGE);
     }
     return answer;
+  }
+
+  private static Request request(JsonObject message) {
+    try {
+      // from the text, as a number that is too large would be truncated
+      return GSON.fromJson(message.toString(), Request.class);
+    } catch (JsonParseException e) { // a part is of another type
+      throw malformed(e);
+    }
+  }
+
+  private static <T> T required(@Nullable T part) {
+    if (part == null) {
+      throw malformed(null);
+    }
+    return part;
+  }
+
+  private static IllegalArgumentException malformed(@Nullable JsonParseException cause) {
+    return new IllegalArgumentException("the request is malformed", cause);
   }
 
   private String start(long id, Request request) {
@@ -100,12 +113,11 @@ final class EvaluationSession implements AutoCloseable {
     if (running.containsKey(id)) {
       throw new IllegalArgumentException("server " + id + " has been started already");
     }
-    ProviderInfo provider = ConfiguredAddress.requiredProvider(requireNonNull(request.start()));
+    ProviderInfo provider = ConfiguredAddress.requiredProvider(required(request.start()));
+    Map<String, String> options = required(request.options());
+    options.values().forEach(EvaluationSession::required); // JSON has null
     ServerSettings settings =
-        new ServerSettings(
-            requireNonNull(request.options()),
-            requireNonNull(request.waiting()),
-            requireNonNull(request.pinned()));
+        new ServerSettings(options, required(request.waiting()), required(request.pinned()));
     AllowedSettings.check(provider, settings);
     RunningServer server = servers.start(provider, settings, line -> report(id, line));
     running.put(id, server);

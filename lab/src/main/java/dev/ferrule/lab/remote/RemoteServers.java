@@ -2,7 +2,6 @@
 package dev.ferrule.lab.remote;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import dev.ferrule.ProviderInfo;
@@ -61,7 +60,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private final CountDownLatch closed = new CountDownLatch(1);
 
   /** The first message of the other host, and its response to the token. */
-  private record Greeting(
+  record Greeting(
       @Nullable String evaluation,
       @Nullable String challenge,
       @Nullable JsonObject machine,
@@ -69,8 +68,11 @@ public final class RemoteServers implements Servers, AutoCloseable {
       @Nullable String refused,
       boolean later) {}
 
-  private record Answer(
-      @Nullable String uri, @Nullable String failed, @Nullable Integer exitCode) {}
+  /** An answer to a request. */
+  record Answer(@Nullable String uri, @Nullable String failed, @Nullable Integer exitCode) {}
+
+  /** A line of a server's output, or an answer to the request with this id. */
+  record Event(@Nullable Long server, @Nullable String line, @Nullable Long id) {}
 
   private RemoteServers(
       String address, ControlChannel channel, JsonObject machine, int processors) {
@@ -190,7 +192,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
    * Returns the fields of a message; throws an {@link IOException} if their types are not those
    * that an evaluation host sends.
    */
-  private static <T> T parsed(JsonObject message, Class<T> type) throws IOException {
+  static <T> T parsed(JsonObject message, Class<T> type) throws IOException {
     try {
       return GSON.fromJson(message, type);
     } catch (JsonParseException e) {
@@ -319,21 +321,22 @@ public final class RemoteServers implements Servers, AutoCloseable {
     } catch (IOException e) {
       failure = e;
     } catch (RuntimeException e) {
-      failure = new IOException("a malformed message: " + e.getMessage(), e);
+      failure = new IOException("a message cannot be handled: " + e.getMessage(), e);
     }
     lost.compareAndSet(null, failure);
     waiting.values().forEach(answer -> answer.completeExceptionally(failure));
     channel.close();
   }
 
-  private void handle(JsonObject message) {
-    if (message.get("line") instanceof JsonElement line) {
-      Consumer<String> output = outputs.get(message.get("server").getAsLong());
+  private void handle(JsonObject message) throws IOException {
+    Event event = parsed(message, Event.class);
+    if (event.line() != null && event.server() != null) {
+      Consumer<String> output = outputs.get(event.server());
       if (output != null) {
-        output.accept(line.getAsString());
+        output.accept(event.line());
       }
-    } else if (message.get("id") instanceof JsonElement id) {
-      CompletableFuture<JsonObject> answer = waiting.get(id.getAsLong());
+    } else if (event.id() != null) {
+      CompletableFuture<JsonObject> answer = waiting.get(event.id());
       if (answer != null) {
         answer.complete(message);
       }

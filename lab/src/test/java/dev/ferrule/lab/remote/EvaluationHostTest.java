@@ -420,6 +420,8 @@ class EvaluationHostTest {
         "{\"id\": 1, \"start\": \"sendrecv\"}",
         "{\"id\": 1, \"start\": \"sendrecv\", \"options\": []}",
         "{\"id\": 1, \"start\": \"sendrecv\", \"options\": {\"srq\": {}}, \"waiting\": \"block\"}",
+        "{\"id\": 1, \"start\": \"sendrecv\", \"options\": {\"srq\": null}, \"waiting\": \"block\","
+            + " \"pinned\": true}",
         "{\"id\": 1, \"start\": \"sendrecv\", \"options\": {}, \"waiting\": \"x\", \"pinned\": true}",
       })
   void aMalformedRequestFailsAndTheNextOneIsServed(String line) throws IOException {

@@ -119,6 +119,26 @@ class RemoteServersTest {
     assertThatTheProgramIsAnotherOne(GREETING, WELCOME, answer);
   }
 
+  /** The receiving thread reports it, to the request that waits for an answer. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"line\": {}, \"server\": 1}",
+        "{\"line\": \"x\", \"server\": \"y\"}",
+        "{\"id\": []}",
+        "{\"id\": \"x\"}"
+      })
+  void aMalformedMessageEndsTheConnection(String message) {
+    assertThatThrownBy(
+            () -> {
+              try (RemoteServers remote = connect(GREETING, WELCOME, message)) {
+                remote.start(PROVIDER, SETTINGS, line -> {});
+              }
+            })
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("is lost: another program listens there;");
+  }
+
   /** These would change the options of the clients on this host. */
   @ParameterizedTest
   @ValueSource(

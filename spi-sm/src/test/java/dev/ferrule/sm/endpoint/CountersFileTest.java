@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.spi.ConnectionSample;
 import dev.ferrule.support.CounterSnapshot;
-import dev.ferrule.support.Fuzzer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -103,19 +102,6 @@ class CountersFileTest {
       sparse.setLength(1L << 40);
     }
     assertThat(CountersFile.time(endpoint)).isEmpty();
-  }
-
-  @Test
-  void aTextIsReadAsAWholeOrNotAtAll() {
-    new Fuzzer("counters of sm", 10_000)
-        .text(
-            TEXTS,
-            text -> {
-              Optional<CountersFile> read = CountersFile.parse(text);
-              read.ifPresent(counters ->
-                  assertThat(counters.samples()).hasSize((int) text.lines().count() - 1));
-              return read.isPresent();
-            });
   }
 
   @Test

@@ -71,7 +71,6 @@ class SmAddressFuzzTest {
   void everyNameInADirectoryIsAnEndpointsOrIgnored() {
     SmAddress address = new SmAddress(directory, null);
     new Fuzzer("names in a directory of sm", 1_000)
-        .permits(IOException.class)
         .allocates(512 << 10) // of each directory that is read
         .text(
             List.of(

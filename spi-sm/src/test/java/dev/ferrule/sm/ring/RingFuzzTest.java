@@ -132,7 +132,7 @@ class RingFuzzTest {
   }
 
   private static void fuzz(String name, RingLayout layout) {
-    try (Arena arena = Arena.ofConfined()) {
+    try (Arena arena = Arena.ofShared()) { // the fuzzer has a thread of its own
       Fenced ring = new Fenced(arena, layout.ringSize());
       Fenced buffer = new Fenced(arena, layout.bufferSize());
       new Fuzzer(name, 5_000)

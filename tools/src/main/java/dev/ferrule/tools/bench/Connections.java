@@ -7,7 +7,6 @@ import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
-import java.nio.BufferUnderflowException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -65,9 +64,6 @@ public final class Connections implements AutoCloseable {
           .more(connection.peerPayload())
           .map(OneWayReport::of)
           .orElseThrow(); // checked when connecting
-    } catch (BufferUnderflowException e) {
-      throw new ToolException(
-          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no report", e);
     }
   }
 

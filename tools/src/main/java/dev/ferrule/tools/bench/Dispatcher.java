@@ -111,7 +111,7 @@ final class Dispatcher implements AutoCloseable {
     try {
       state(connection).take(message);
     } catch (RuntimeException e) {
-      if (e instanceof IllegalArgumentException refused) {
+      if (e instanceof RoundRefusedException refused) {
         refuse(connection, refused);
       }
       report(Problems.reason(e));
@@ -122,7 +122,7 @@ final class Dispatcher implements AutoCloseable {
     }
   }
 
-  private void refuse(Connection connection, IllegalArgumentException reason) {
+  private void refuse(Connection connection, RoundRefusedException reason) {
     guard.begin(connection);
     Refusal.send(connection.sender(), reason);
   }
@@ -176,8 +176,12 @@ final class Dispatcher implements AutoCloseable {
         }
         // no floor: spinning for one client would starve the others
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
+        case CALLS_WARMUP, CALLS ->
+            throw new RoundRefusedException(
+                "protocol violation: the client requested a one-way round on a connection in both"
+                    + " directions");
         case FLOOR, RING_ECHO, RING_SINK ->
-            throw new IllegalArgumentException(
+            throw new RoundRefusedException(
                 "protocol violation: the client requested a floor round, but opened no floor");
         case EXPOSE, ALLOCATE -> {
           ExposureMessage exposure = memory.expose(round);

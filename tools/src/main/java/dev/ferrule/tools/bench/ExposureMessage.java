@@ -43,6 +43,11 @@ record ExposureMessage(RmaHandle handle, long pid, long address) {
     ByteBuffer message =
         ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
     byte[] handle = Arrays.copyOfRange(message.array(), HANDLE_OFFSET, message.capacity());
-    return new ExposureMessage(RmaHandle.of(handle), message.getLong(), message.getLong());
+    long pid = message.getLong();
+    if (pid < 1 || pid > Integer.MAX_VALUE) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no process id");
+    }
+    return new ExposureMessage(RmaHandle.of(handle), pid, message.getLong());
   }
 }

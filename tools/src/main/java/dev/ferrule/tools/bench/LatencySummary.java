@@ -2,6 +2,7 @@
 package dev.ferrule.tools.bench;
 
 import java.nio.ByteBuffer;
+import java.util.stream.DoubleStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -77,6 +78,16 @@ public record LatencySummary(
         bytes.getFloat(),
         bytes.getFloat(),
         bytes.getFloat());
+  }
+
+  /** Returns whether each value can be a time; only a percentile, except the median, may be NaN. */
+  boolean isValid() {
+    return DoubleStream.of(min, p50, max, mean, midMean, step).allMatch(LatencySummary::isTime)
+        && DoubleStream.of(p90, p99, p999).allMatch(time -> Double.isNaN(time) || isTime(time));
+  }
+
+  private static boolean isTime(double nanos) {
+    return nanos >= 0 && Double.isFinite(nanos);
   }
 
   private static double percentile(Histogram histogram, double percent) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import java.nio.BufferUnderflowException;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -26,10 +27,26 @@ record OneWayReport(long messages, long wrong, LatencySummary receive, LatencySu
     return bytes.array();
   }
 
-  /** Decodes a report; throws a {@link BufferUnderflowException} if there are too few bytes. */
-  static OneWayReport of(byte[] report) {
-    ByteBuffer bytes = ByteBuffer.wrap(report).order(ByteOrder.LITTLE_ENDIAN);
-    return new OneWayReport(
-        bytes.getLong(), bytes.getLong(), LatencySummary.read(bytes), LatencySummary.read(bytes));
+  /** Decodes a report; throws a {@link ToolException} if the bytes are not a valid report. */
+  static OneWayReport of(byte[] bytes) {
+    if (bytes.length != LENGTH) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no report");
+    }
+    ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    OneWayReport report =
+        new OneWayReport(
+            buffer.getLong(),
+            buffer.getLong(),
+            LatencySummary.read(buffer),
+            LatencySummary.read(buffer));
+    if (report.wrong < 0
+        || report.wrong > report.messages
+        || !report.receive.isValid()
+        || !report.free.isValid()) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent an invalid report");
+    }
+    return report;
   }
 }

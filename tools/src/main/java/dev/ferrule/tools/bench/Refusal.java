@@ -25,7 +25,7 @@ final class Refusal {
   private Refusal() {}
 
   /** Sends the reason, if the connection is still open. */
-  static void send(Sender sender, IllegalArgumentException reason) {
+  static void send(Sender sender, RoundRefusedException reason) {
     byte[] text = String.valueOf(reason.getMessage()).getBytes(StandardCharsets.UTF_8);
     int length = Math.min(text.length, MAX_TEXT);
     MemorySegment message = MemorySegment.ofArray(new byte[Long.BYTES + length]);

@@ -98,12 +98,12 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
   static Round read(ReceiveRegion region) {
     MemorySegment segment = region.segment();
     if (segment.byteSize() != LENGTH) {
-      throw new IllegalArgumentException("protocol violation: the client sent no round");
+      throw new RoundRefusedException("protocol violation: the client sent no round");
     }
     ByteBuffer message =
         ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
     if (message.getInt() != MAGIC) {
-      throw new IllegalArgumentException("protocol violation: the client sent no round");
+      throw new RoundRefusedException("protocol violation: the client sent no round");
     }
     int kind = message.getInt();
     long count = message.getLong();
@@ -111,7 +111,7 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
     boolean verify = message.getInt() != 0;
     int pause = message.getInt();
     if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0 || pause < 0) {
-      throw new IllegalArgumentException("protocol violation: the client sent an invalid round");
+      throw new RoundRefusedException("protocol violation: the client sent an invalid round");
     }
     return new Round(Kind.values()[kind], count, size, verify, pause);
   }

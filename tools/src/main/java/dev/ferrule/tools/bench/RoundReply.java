@@ -38,7 +38,13 @@ record RoundReply(boolean done, long messages, long bytes, long wrong) {
     }
     ByteBuffer message =
         ByteBuffer.wrap(segment.toArray(ValueLayout.JAVA_BYTE)).order(ByteOrder.LITTLE_ENDIAN);
-    return new RoundReply(
-        message.getLong() != 0, message.getLong(), message.getLong(), message.getLong());
+    RoundReply reply =
+        new RoundReply(
+            message.getLong() != 0, message.getLong(), message.getLong(), message.getLong());
+    if (reply.bytes < 0 || reply.wrong < 0 || reply.wrong > reply.messages) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent an invalid round reply");
+    }
+    return reply;
   }
 }

@@ -28,6 +28,10 @@ final class ServedMemory implements AutoCloseable {
   /** Exposes memory of the round's size instead of the memory exposed before. */
   synchronized ExposureMessage expose(Round round) {
     int size = round.size();
+    if (size < 1) {
+      throw new RoundRefusedException(
+          "protocol violation: the client requested memory of " + size + " bytes");
+    }
     endExposure();
     if (closed) {
       throw new IllegalStateException(connection.uri() + ": connection closed");
@@ -49,7 +53,7 @@ final class ServedMemory implements AutoCloseable {
       return connection.rma().allocate(size, RmaRight.READ, RmaRight.WRITE);
     } catch (ResourceExhaustedException e) {
       endExposure();
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           size + " bytes cannot be exposed: allocation failed: " + e.getMessage(), e);
     }
   }
@@ -60,7 +64,7 @@ final class ServedMemory implements AutoCloseable {
       return Arena.ofAuto().allocate(size, PAGE);
     } catch (OutOfMemoryError e) { // direct memory has its own limit
       endExposure();
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           size + " bytes cannot be exposed: the server has not enough memory", e);
     }
   }

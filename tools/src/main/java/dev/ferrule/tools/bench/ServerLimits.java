@@ -99,7 +99,7 @@ public final class ServerLimits {
   void check(Round round) {
     if (round.pauseNanos() > MAX_PAUSE_NANOS
         || round.pauseNanos() > 0 && round.count() > MAX_PAUSES_NANOS / round.pauseNanos()) {
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           "%s pauses of %s ns exceed the limit of %s ns, and %s ns in total"
               .formatted(round.count(), round.pauseNanos(), MAX_PAUSE_NANOS, MAX_PAUSES_NANOS));
     }
@@ -120,7 +120,7 @@ public final class ServerLimits {
 
   private void checkReceived(Round round) {
     if (round.size() > maxMessage) {
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           ("messages of %s bytes exceed the server's limit of %s; start it with --option"
                   + " maxMessage=%1$s")
               .formatted(round.size(), maxMessage));
@@ -129,14 +129,13 @@ public final class ServerLimits {
 
   private static void checkCount(Round round, long most, String what) {
     if (round.count() > most) {
-      throw new IllegalArgumentException(
-          round.count() + " " + what + " exceed the limit of " + most);
+      throw new RoundRefusedException(round.count() + " " + what + " exceed the limit of " + most);
     }
   }
 
   private static void checkRing(Round round) {
     if (round.size() > BareRing.MAX_PAYLOAD) {
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           "messages of %s bytes exceed the bare ring's limit of %s"
               .formatted(round.size(), BareRing.MAX_PAYLOAD));
     }
@@ -159,7 +158,7 @@ public final class ServerLimits {
   void expose(long bytes) {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           ("%s bytes cannot be exposed: the limit of all clients together is %s bytes; try again"
                   + " when other clients have ended")
               .formatted(bytes, MAX_EXPOSED_BYTES));

@@ -67,7 +67,7 @@ final class Session implements AutoCloseable {
         }
       }
       return reports;
-    } catch (IllegalArgumentException e) { // the client receives the reason, and the session ends
+    } catch (RoundRefusedException e) { // the client receives the reason, and the session ends
       if (!oneWay) {
         Refusal.send(connection.sender(), e);
       }
@@ -94,7 +94,7 @@ final class Session implements AutoCloseable {
       case RING_ECHO -> opened(ring).echo(round.count(), round.size());
       case RING_SINK -> takeFromRing(round).send(connection.sender());
       case CALLS_WARMUP, CALLS ->
-          throw new IllegalArgumentException(
+          throw new RoundRefusedException(
               "protocol violation: the client requested a one-way round on a connection in both"
                   + " directions");
     }
@@ -105,13 +105,13 @@ final class Session implements AutoCloseable {
       case CALLS_WARMUP -> timedCalls(round);
       case CALLS -> reports.add(timedCalls(round));
       default ->
-          throw new IllegalArgumentException(
+          throw new RoundRefusedException(
               "protocol violation: the client requested a round with a reply on a one-way"
                   + " connection: "
                   + round);
     }
     if (reports.size() > MAX_REPORTS) {
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           "the client requested more than " + MAX_REPORTS + " rounds, the limit of a connection");
     }
   }
@@ -153,7 +153,7 @@ final class Session implements AutoCloseable {
 
   private static <T> T opened(@Nullable T floor) {
     if (floor == null) {
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           "protocol violation: the client requested a floor round, but opened no floor");
     }
     return floor;

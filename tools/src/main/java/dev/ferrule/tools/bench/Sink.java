@@ -47,7 +47,7 @@ final class Sink implements MessageHandler {
       }
     }
     if (messages > count) { // a poll may return more than the message that ends the round
-      throw new IllegalArgumentException(
+      throw new RoundRefusedException(
           "protocol violation: the client sent a message after the end of the round");
     }
     return reply();

@@ -301,7 +301,7 @@ class HostileClientTest {
       try {
         limits.expose(left);
         return;
-      } catch (IllegalArgumentException e) {
+      } catch (RoundRefusedException e) {
         Thread.onSpinWait();
       }
     }
@@ -336,6 +336,26 @@ class HostileClientTest {
       assertThat(client.openFloor()).isTrue();
       client.start(Round.of(kind, 1, BareRing.MAX_PAYLOAD + 1));
       assertRefused(connection, "the bare ring's limit");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"CALLS, false", "CALLS, true", "CALLS_WARMUP, true"})
+  void aOneWayRoundOnAConnectionInBothDirectionsIsRefused(Round.Kind kind, boolean single) {
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(kind, 1, 8));
+      assertRefused(connection, "requested a one-way round");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void memoryWithoutBytesIsNotAllocated(boolean single) {
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(Round.Kind.ALLOCATE, 0, 0));
+      assertRefused(connection, "0 bytes");
     }
   }
 

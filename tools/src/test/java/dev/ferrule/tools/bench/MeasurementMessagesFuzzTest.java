@@ -15,7 +15,6 @@ import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.BufferUnderflowException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -54,7 +53,7 @@ class MeasurementMessagesFuzzTest {
     MemorySegment[] message = new MemorySegment[1];
     ReceiveRegion region = region(message);
     new Fuzzer("rounds of ferrule serve", INPUTS)
-        .permits(IllegalArgumentException.class)
+        .permits(RoundRefusedException.class)
         .bytes(
             List.of(
                 sent(new Round(Round.Kind.ECHO, 1_000, 64, true, 0)::send),
@@ -73,8 +72,7 @@ class MeasurementMessagesFuzzTest {
   void anAnswerIsReadOrReported() {
     MemorySegment[] message = new MemorySegment[1];
     ReceiveRegion region = region(message);
-    byte[] refusal =
-        sent(sender -> Refusal.send(sender, new IllegalArgumentException("\033[2Jno\n")));
+    byte[] refusal = sent(sender -> Refusal.send(sender, new RoundRefusedException("\033[2Jno\n")));
     byte[] handle = new byte[RmaHandle.MAX_BYTES];
     new Fuzzer("answers of ferrule serve", INPUTS)
         .permits(ToolException.class)
@@ -88,9 +86,16 @@ class MeasurementMessagesFuzzTest {
                 Arrays.copyOf(refusal, 64 << 10)),
             bytes -> {
               message[0] = MemorySegment.ofArray(bytes);
-              return Arrays.hashCode(bytes) % 2 == 0
-                  ? RoundReply.read(region) != null
-                  : ExposureMessage.read(region).handle() != null;
+              if (Arrays.hashCode(bytes) % 2 == 0) {
+                RoundReply reply = RoundReply.read(region);
+                assertThat(reply.wrong()).isBetween(0L, reply.messages());
+                assertThat(reply.bytes()).isNotNegative();
+              } else {
+                ExposureMessage exposure = ExposureMessage.read(region);
+                assertThat(exposure.handle()).isNotNull();
+                assertThat(exposure.pid()).isBetween(1L, (long) Integer.MAX_VALUE);
+              }
+              return true;
             });
   }
 
@@ -98,7 +103,7 @@ class MeasurementMessagesFuzzTest {
   void aPayloadIsAcceptedOrRejected() {
     LatencySummary summary = new LatencySummary(1, 2, 3, 4, 5, 6, 7, 8, 9);
     new Fuzzer("payloads of ferrule serve", INPUTS)
-        .permits(BufferUnderflowException.class) // of a report that is too short
+        .permits(ToolException.class)
         .bytes(
             List.of(
                 CommandHandshake.BENCHMARK.payload(new OneWayRequest(7, 1).toBytes()),
@@ -110,7 +115,14 @@ class MeasurementMessagesFuzzTest {
               if (more == null) {
                 return false;
               }
-              return OneWayRequest.of(more).isPresent() || OneWayReport.of(more).wrong() >= 0;
+              if (OneWayRequest.of(more).isEmpty()) {
+                OneWayReport report = OneWayReport.of(more);
+                assertThat(report.wrong()).isBetween(0L, report.messages());
+                assertThat(report.receive().max()).isFinite();
+                assertThat(report.receive().max() >= 0).isTrue(); // includes -0.0
+                assertThat(report.free().p999()).isNotEqualTo(Double.POSITIVE_INFINITY);
+              }
+              return true;
             });
   }
 }

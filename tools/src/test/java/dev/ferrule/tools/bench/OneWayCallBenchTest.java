@@ -16,6 +16,7 @@ import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
@@ -109,6 +110,31 @@ class OneWayCallBenchTest {
     assertThat(CommandHandshake.BENCHMARK.payload(report.toBytes())).hasSizeLessThanOrEqualTo(168);
     assertThat(CommandHandshake.BENCHMARK.payload(new OneWayRequest(1, 2).toBytes()))
         .hasSizeLessThanOrEqualTo(28);
+  }
+
+  @Test
+  void aReportThatNoServerSendsIsAViolationOfTheProtocol() {
+    LatencySummary valid = new LatencySummary(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    LatencySummary infinite = new LatencySummary(1, 2, 3, 4, 5, Double.POSITIVE_INFINITY, 7, 8, 9);
+    LatencySummary missing = new LatencySummary(1, Double.NaN, 3, 4, 5, 6, 7, 8, 9);
+    byte[] report = new OneWayReport(10, 0, valid, valid).toBytes();
+
+    assertIsViolation(new byte[0], "the server sent no report");
+    assertIsViolation(Arrays.copyOf(report, report.length - 1), "the server sent no report");
+    for (OneWayReport invalid :
+        List.of(
+            new OneWayReport(10, 11, valid, valid),
+            new OneWayReport(-1, -1, valid, valid),
+            new OneWayReport(10, 0, infinite, valid),
+            new OneWayReport(10, 0, valid, missing))) {
+      assertIsViolation(invalid.toBytes(), "the server sent an invalid report");
+    }
+  }
+
+  private static void assertIsViolation(byte[] report, String reason) {
+    assertThatThrownBy(() -> OneWayReport.of(report))
+        .isInstanceOf(ToolException.class)
+        .hasMessage("protocol violation: " + reason);
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.mockito.Mockito.when;
 
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import net.jqwik.api.ForAll;
@@ -32,15 +33,18 @@ class RoundTest {
 
   @Property(tries = 100)
   void aReplyIsReadAsItWasSent(
-      @ForAll boolean done, @ForAll long messages, @ForAll long bytes, @ForAll long wrong) {
-    RoundReply reply = new RoundReply(done, messages, bytes, wrong);
+      @ForAll boolean done,
+      @ForAll @LongRange(min = 0) long messages,
+      @ForAll @LongRange(min = 0) long bytes,
+      @ForAll @LongRange(min = 0) long wrong) {
+    RoundReply reply = new RoundReply(done, messages, bytes, Math.min(wrong, messages));
     assertThat(RoundReply.read(received(sent(reply::send)))).isEqualTo(reply);
   }
 
   @Property(tries = 200)
   void bytesThatAreNotARoundAreRefused(@ForAll byte[] bytes) {
     assertThatThrownBy(() -> Round.read(received(MemorySegment.ofArray(bytes))))
-        .isInstanceOf(IllegalArgumentException.class);
+        .isInstanceOf(RoundRefusedException.class);
   }
 
   @Test
@@ -49,7 +53,23 @@ class RoundTest {
       MemorySegment message = sent(Round.of(Round.Kind.ECHO, 5, 5)::send);
       message.set(java.lang.foreign.ValueLayout.JAVA_BYTE, offset, (byte) 0xff);
       assertThatThrownBy(() -> Round.read(received(message)))
-          .isInstanceOf(IllegalArgumentException.class);
+          .isInstanceOf(RoundRefusedException.class);
+    }
+  }
+
+  @Test
+  void numbersThatNoServerCountsAreReported() {
+    for (RoundReply reply :
+        new RoundReply[] {
+          new RoundReply(true, -1, 0, 0),
+          new RoundReply(true, 1, -1, 0),
+          new RoundReply(true, 1, 0, -1),
+          new RoundReply(true, 1, 0, 2)
+        }) {
+      MemorySegment message = sent(reply::send);
+      assertThatThrownBy(() -> RoundReply.read(received(message)))
+          .isInstanceOf(ToolException.class)
+          .hasMessageContaining("an invalid round reply");
     }
   }
 
