@@ -652,10 +652,10 @@ public final class Posix {
    * @param operation the operation
    * @param fd the descriptor
    * @param event its {@code struct epoll_event}
-   * @throws PosixException if that fails
+   * @return 0, or {@code -errno}
    */
-  public static void epollCtl(int epoll, int operation, int fd, MemorySegment event) {
-    check(EPOLL_CTL.status(epoll, operation, fd, event), "epoll_ctl", "fd " + fd);
+  public static int epollCtl(int epoll, int operation, int fd, MemorySegment event) {
+    return EPOLL_CTL.status(epoll, operation, fd, event);
   }
 
   /**
