@@ -43,7 +43,7 @@ final class RdmaEnvironment implements Environment {
     this.fabric = new SimulatedFabric(seed);
     this.provider = provider.apply(fabric.library());
     fabric.setRetryTime(Duration.ofMillis(100));
-    Random random = new Random(seed);
+    Random random = Schedule.random(seed);
     for (StepKind kind : StepKind.values()) {
       fabric.delay(kind, random.nextInt(3) * 0.1, 1 + random.nextInt(20));
     }

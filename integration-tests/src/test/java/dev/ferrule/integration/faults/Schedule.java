@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
@@ -55,9 +56,14 @@ final class Schedule {
   Schedule(Environment environment, FailedCalls failed, long seed) {
     this.environment = environment;
     this.failed = failed;
-    this.random = new Random(seed);
+    this.random = random(seed);
     this.programs = new Programs(environment);
     this.memory = new RemoteMemorySteps(programs, random);
+  }
+
+  /** Returns random numbers. The first ones of {@code Random} alone are alike for similar seeds. */
+  static Random random(long seed) {
+    return new Random(new SplittableRandom(seed).nextLong());
   }
 
   /**
