@@ -83,23 +83,31 @@ public class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Removes a descriptor. Must be called before it is closed.
+   * Removes a descriptor. Must be called before it is closed. Errors are ignored: the close removes
+   * it, too.
    *
    * @param fd the descriptor
    */
   public void remove(int fd) {
-    control(LibC.EPOLL_CTL_DEL(), fd, 0, 0);
+    int ignored = tryControl(LibC.EPOLL_CTL_DEL(), fd, 0, 0);
   }
 
-  private synchronized void control(int operation, int fd, int mask, long key) {
+  private void control(int operation, int fd, int mask, long key) {
+    int result = tryControl(operation, fd, mask, key);
+    if (result < 0) {
+      throw new PosixException("epoll_ctl", "fd " + fd, -result);
+    }
+  }
+
+  private synchronized int tryControl(int operation, int fd, int mask, long key) {
     if (closed) {
-      return;
+      return 0;
     }
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment event = scratch.allocate(EVENT_SIZE, 8);
       event.set(ValueLayout.JAVA_INT, 0, mask);
       event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA_OFFSET, key);
-      Posix.epollCtl(epoll, operation, fd, event);
+      return Posix.epollCtl(epoll, operation, fd, event);
     }
   }
 

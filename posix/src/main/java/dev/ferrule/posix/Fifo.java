@@ -118,7 +118,8 @@ public final class Fifo {
      * @return the result
      */
     public Result write(MemorySegment header) {
-      long result = pipe.write(header);
+      int fault = NativeFunction.fault("write"); // not in WriteDescriptor: eventfd(2) has no such
+      long result = fault == 0 ? pipe.write(header) : -fault;
       if (result == Integer.BYTES) {
         return Result.WRITTEN;
       }

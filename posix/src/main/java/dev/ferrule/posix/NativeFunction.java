@@ -65,12 +65,25 @@ public final class NativeFunction {
 
   static volatile Faults faults = function -> 0;
 
+  /**
+   * Returns the errno with which a test lets a call of the data path fail, which is not made by an
+   * instance of this class; 0 to make the call.
+   */
+  static int fault(String function) {
+    return faults.errno(function);
+  }
+
   private final String name;
   private final MemorySegment address;
 
   NativeFunction(String name, MemorySegment address) {
     this.name = name;
     this.address = address;
+  }
+
+  /** Returns the function's name. */
+  String name() {
+    return name;
   }
 
   /**

@@ -524,6 +524,10 @@ public final class Posix {
    * @return the number of bytes read; negative if there are none, or the call fails
    */
   public static long read(int fd, MemorySegment buffer) {
+    int fault = NativeFunction.fault("read");
+    if (fault != 0) {
+      return -fault;
+    }
     try {
       return (long) READ.invokeExact(fd, buffer, buffer.byteSize());
     } catch (Throwable e) {
@@ -652,10 +656,10 @@ public final class Posix {
    * @param operation the operation
    * @param fd the descriptor
    * @param event its {@code struct epoll_event}
-   * @throws PosixException if that fails
+   * @return 0, or {@code -errno}
    */
-  public static void epollCtl(int epoll, int operation, int fd, MemorySegment event) {
-    check(EPOLL_CTL.status(epoll, operation, fd, event), "epoll_ctl", "fd " + fd);
+  public static int epollCtl(int epoll, int operation, int fd, MemorySegment event) {
+    return EPOLL_CTL.status(epoll, operation, fd, event);
   }
 
   /**
@@ -668,6 +672,10 @@ public final class Posix {
    * @return the number of events; negative if a signal interrupts the wait, or the call fails
    */
   public static int epollWait(int epoll, MemorySegment events, int maxEvents, int timeoutMs) {
+    int fault = NativeFunction.fault("epoll_wait");
+    if (fault != 0) {
+      return -fault;
+    }
     try {
       return (int) EPOLL_WAIT.invokeExact(epoll, events, maxEvents, timeoutMs);
     } catch (Throwable e) {
@@ -695,7 +703,9 @@ public final class Posix {
    * @param timespec the timespec, or 0
    */
   public static void futexWait(long address, int value, long timespec) {
-    long ignored = futex(address, FUTEX_WAIT, value, timespec);
+    if (NativeFunction.fault("futex") == 0) {
+      long ignored = futex(address, FUTEX_WAIT, value, timespec);
+    }
   }
 
   /**
@@ -741,6 +751,10 @@ public final class Posix {
    */
   public static long processVmReadv(
       int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
+    int fault = NativeFunction.fault("process_vm_readv");
+    if (fault != 0) {
+      return -fault;
+    }
     try {
       long result = (long) PROCESS_VM_READV.invokeExact(pid, local, 1L, remote, 1L, 0L, kept);
       return result < 0 ? again(PROCESS_VM_READV_AGAIN, pid, local, remote, kept) : result;
@@ -760,6 +774,10 @@ public final class Posix {
    */
   public static long processVmWritev(
       int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
+    int fault = NativeFunction.fault("process_vm_writev");
+    if (fault != 0) {
+      return -fault;
+    }
     try {
       long result = (long) PROCESS_VM_WRITEV.invokeExact(pid, local, 1L, remote, 1L, 0L, kept);
       return result < 0 ? again(PROCESS_VM_WRITEV_AGAIN, pid, local, remote, kept) : result;

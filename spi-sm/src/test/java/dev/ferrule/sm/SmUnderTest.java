@@ -8,6 +8,7 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.contract.ViaListenerReceiver;
+import dev.ferrule.posix.SealedFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -120,7 +121,7 @@ final class SmUnderTest implements ProviderUnderTest {
 
   @Override
   public List<String> mappings() {
-    return SystemResources.mappings(directory().toString());
+    return SystemResources.mappings("/memfd:" + SealedFile.NAME); // shared memory has no path
   }
 
   @Override

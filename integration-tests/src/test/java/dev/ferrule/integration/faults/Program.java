@@ -13,6 +13,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.FailingCalls;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -30,6 +31,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -54,10 +56,13 @@ public final class Program {
 
     Connection connect(URI address, ConnectionOptions options);
 
-    /** Makes system calls, or calls of the device, fail at random. */
-    void beginFaults(long seed, int percent);
+    /** Makes calls of these functions, of the system or the device, fail at random. */
+    void beginFaults(long seed, int percent, Set<String> functions);
 
     void endFaults();
+
+    /** Returns how many calls have failed by these faults since the last call of this method. */
+    Map<String, Integer> takeFailedCalls();
   }
 
   /** One side of a connection, with the objects that the program has obtained from it. */
@@ -124,13 +129,18 @@ public final class Program {
               }
 
               @Override
-              public void beginFaults(long seed, int percent) {
-                FailingCalls.begin(seed, percent);
+              public void beginFaults(long seed, int percent, Set<String> functions) {
+                FailingCalls.begin(seed, percent, functions);
               }
 
               @Override
               public void endFaults() {
                 FailingCalls.end();
+              }
+
+              @Override
+              public Map<String, Integer> takeFailedCalls() {
+                return FailingCalls.takeCounts();
               }
             });
     BufferedReader steps =
@@ -178,9 +188,15 @@ public final class Program {
         ends.put(peer, new End(accepted, contents));
         report(peer);
       }
-      case "faults" -> provider.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]));
+      case "faults" -> {
+        Set<String> functions = Set.copyOf(Arrays.asList(words).subList(3, words.length));
+        provider.beginFaults(Long.parseLong(words[1]), Integer.parseInt(words[2]), functions);
+      }
       case "repair" -> provider.endFaults();
+      case "failed" ->
+          provider.takeFailedCalls().forEach((call, count) -> report(call + ":" + count));
       case "files" -> report(openFiles());
+      case "mappings" -> report(String.join(",", mappings()));
       default -> perform(words, requireNonNull(ends.get(name), name));
     }
   }
@@ -198,6 +214,19 @@ public final class Program {
     }
     files.removeIf(file -> !file.matches("(socket:|anon_inode:|pipe:|/memfd:|/dev/shm/).*"));
     return String.join(",", files);
+  }
+
+  /**
+   * Returns the mappings of files of the kinds that Ferrule maps. If there are any, the garbage
+   * collector runs: where a fault prevents their replacement, they stay until they are unreachable.
+   */
+  private static List<String> mappings() {
+    List<String> mappings = new ArrayList<>(SystemResources.mappings("/memfd:"));
+    mappings.addAll(SystemResources.mappings("/dev/shm/"));
+    if (!mappings.isEmpty()) {
+      System.gc();
+    }
+    return mappings;
   }
 
   private void perform(String[] words, End end) {

@@ -14,21 +14,17 @@ import dev.ferrule.verbs.VerbsLibrary;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Two threads of this process, and a simulated device. */
 final class RdmaEnvironment implements Environment {
 
-  private static final List<String> CREATING =
-      List.of(
-          "regMr",
-          "regMrIova",
-          "createCq",
-          "createQp",
-          "createCompChannel",
-          "createSrq",
-          "allocPd");
+  /** The calls that create resources. */
+  static final List<String> CREATING =
+      List.of("regMr", "regMrIova", "createCq", "createQp", "createCompChannel", "allocPd");
 
   private final ConnectionProvider provider;
   private final ConnectionOptions listening;
@@ -47,7 +43,7 @@ final class RdmaEnvironment implements Environment {
     this.fabric = new SimulatedFabric(seed);
     this.provider = provider.apply(fabric.library());
     fabric.setRetryTime(Duration.ofMillis(100));
-    Random random = new Random(seed);
+    Random random = Schedule.random(seed);
     for (StepKind kind : StepKind.values()) {
       fabric.delay(kind, random.nextInt(3) * 0.1, 1 + random.nextInt(20));
     }
@@ -69,13 +65,18 @@ final class RdmaEnvironment implements Environment {
               }
 
               @Override
-              public void beginFaults(long seed, int percent) {
-                CREATING.forEach(name -> fabric.failRandomly(name, Errno.ENOMEM, percent / 100.0));
+              public void beginFaults(long seed, int percent, Set<String> functions) {
+                functions.forEach(name -> fabric.failRandomly(name, Errno.ENOMEM, percent / 100.0));
               }
 
               @Override
               public void endFaults() {
                 fabric.repair();
+              }
+
+              @Override
+              public Map<String, Integer> takeFailedCalls() {
+                return fabric.takeFailedCalls();
               }
             }));
   }

@@ -7,6 +7,7 @@ import dev.ferrule.sendrecv.SendRecvProvider;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
@@ -57,8 +58,10 @@ class RdmaFaultScheduleTest {
       Function<VerbsLibrary, ConnectionProvider> provider,
       ConnectionOptions listening,
       List<Environment.Variant> variants) {
+    FailedCalls failed = new FailedCalls(Set.copyOf(RdmaEnvironment.CREATING));
     Schedule.forEachSeed(
         name,
+        failed,
         seed -> {
           try (Environment environment =
               new RdmaEnvironment(
@@ -66,7 +69,7 @@ class RdmaFaultScheduleTest {
                   seed % 2 == 0 ? listening : ConnectionOptions.defaults(),
                   variants,
                   seed)) {
-            new Schedule(environment, seed).run();
+            new Schedule(environment, failed, seed).run();
           }
         });
   }

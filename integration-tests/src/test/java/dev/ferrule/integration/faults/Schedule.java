@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
@@ -16,15 +18,19 @@ import java.util.stream.IntStream;
  */
 final class Schedule {
 
-  private static final int SEEDS = Integer.getInteger("ferrule.soak.seeds", 200);
+  private static final int DEFAULT_SEEDS = 200;
+  private static final int SEEDS = Integer.getInteger("ferrule.soak.seeds", DEFAULT_SEEDS);
   private static final long FIRST = Long.getLong("ferrule.soak.seed", 1);
   private static final int STEPS = 60;
 
   private static final int MOST_LINKS = 4;
   private static final int MOST_SENDERS = 3;
+  private static final int FAILING_ACCESSES = 5;
+  private static final int MOST_LISTENERS = 8; // one after the other
   private static final int MOST_LANES = 8; // by default, in shared memory
   private static final int FILL = 600;
   private static final int STREAM = 40;
+  private static final long UNTIL_ASLEEP_NANOS = 3_000_000;
   private static final int ACCEPT_MILLIS = 20;
   private static final int PATIENCE_MILLIS = 30_000;
   private static final String TIMEOUT = "OperationTimeoutException";
@@ -33,6 +39,7 @@ final class Schedule {
   private static final List<String> WAYS = List.of("copy", "stage", "claim", "gather");
 
   private final Environment environment;
+  private final FailedCalls failed;
   private final Random random;
   private final Programs programs;
   private final RemoteMemorySteps memory;
@@ -41,25 +48,41 @@ final class Schedule {
   private int names;
   private boolean failing; // calls of one of the programs fail at random
 
-  Schedule(Environment environment, long seed) {
+  /**
+   * Creates a schedule.
+   *
+   * @param failed where the calls that fail are counted
+   */
+  Schedule(Environment environment, FailedCalls failed, long seed) {
     this.environment = environment;
-    this.random = new Random(seed);
+    this.failed = failed;
+    this.random = random(seed);
     this.programs = new Programs(environment);
     this.memory = new RemoteMemorySteps(programs, random);
   }
 
+  /** Returns random numbers. The first ones of {@code Random} alone are alike for similar seeds. */
+  static Random random(long seed) {
+    return new Random(new SplittableRandom(seed).nextLong());
+  }
+
   /**
    * Runs an action for each seed; the message of a failure names its seed. If the number of seeds
-   * is set, a failed action is not repeated.
+   * is set, a failed action is not repeated. If there are as many seeds as by default, calls of
+   * each function must have failed.
    *
    * @param name the name of the schedules, different for each test
+   * @param failed the calls that have failed in the schedules
    * @param action runs the schedule of a seed
    */
-  static void forEachSeed(String name, LongConsumer action) {
+  static void forEachSeed(String name, FailedCalls failed, LongConsumer action) {
     if (System.getProperty("ferrule.soak.seeds") == null) {
       FAILURES.remove(name);
     }
     forEachSeedUntilOneFails(name, action);
+    if (SEEDS >= DEFAULT_SEEDS) {
+      failed.expectAll();
+    }
   }
 
   /**
@@ -88,19 +111,36 @@ final class Schedule {
   void run() {
     try {
       listen();
+      if (random.nextInt(4) == 0) {
+        withFaults(random.nextInt(2)); // the first connection creates what others share
+      }
       for (int i = 0; i < STEPS; i++) {
         next();
       }
       finish();
       programs.step(SERVER, "unlisten").expectNothing();
       environment.expectNothingLeft();
+      for (int side = 0; side < 2; side++) {
+        failed.add(programs.step(side, "failed"));
+      }
     } catch (AssertionError | RuntimeException e) {
       throw new AssertionError(e.getMessage() + "\n" + programs.trail(), e);
     }
   }
 
+  /** Listens, sometimes first while calls fail: what that leaves must not prevent it afterwards. */
   private void listen() {
-    Answer answer = programs.step(SERVER, "listen " + environment.listenAddress());
+    String listen = "listen " + environment.listenAddress();
+    for (int i = random.nextInt(MOST_LISTENERS); i > 0; i--) {
+      beginFaults(SERVER);
+      Answer answer = programs.step(SERVER, listen);
+      answer.expectFailure();
+      if (answer.exception() == null) {
+        programs.step(SERVER, "unlisten").expectNothing();
+      }
+      endFaults(SERVER);
+    }
+    Answer answer = programs.step(SERVER, listen);
     answer.expectNothing();
     address = environment.connectAddress(answer.words().getFirst());
   }
@@ -259,7 +299,11 @@ final class Schedule {
     }
     String wait = "wait %s %d".formatted(link.name, direction.sent() + count);
     programs.begin(1 - side, wait);
-    send(link, side, index, random.nextBoolean() ? "copy" : "gather", places, count);
+    if (random.nextBoolean()) {
+      LockSupport.parkNanos(UNTIL_ASLEEP_NANOS);
+    }
+    boolean gathers = random.nextBoolean() && !failing; // it registers memory, which may fail
+    send(link, side, index, gathers ? "gather" : "copy", places, count);
     Answer answer = programs.answer(1 - side, wait);
     answer.expectNothing();
     expectMessages(link, 1 - side, answer);
@@ -608,8 +652,7 @@ final class Schedule {
    * Makes calls of one side fail at random. Connections made before or after that are not affected.
    */
   private void withFaults(int side) {
-    int percent = random.nextInt(4) == 0 ? 50 : 5;
-    programs.step(side, "faults %d %d".formatted(random.nextLong(), percent)).expectNothing();
+    beginFaults(side);
     failing = true;
     for (int i = random.nextInt(3); i >= 0; i--) {
       if (links.size() < MOST_LINKS + 1) {
@@ -621,11 +664,38 @@ final class Schedule {
           newSender(link, side);
           send(link, side);
           receive(link, 1 - side);
-          memory.next(link, failing);
+          sendToWaiting(link, random.nextInt(2), random.nextInt(3) == 0);
+          for (int accesses = 0; accesses < FAILING_ACCESSES; accesses++) {
+            memory.next(link, failing);
+          }
+          if (link.isOpen() && random.nextInt(4) == 0) {
+            beginFaults(side, "write"); // a close that finds the FIFO full is detected much later
+            close(link, side);
+            beginFaults(side);
+          }
         }
       }
     }
     failing = false;
+    endFaults(side);
+  }
+
+  /**
+   * Makes calls of all functions fail, or those of one that has seldom failed: such a function is
+   * seldom called, or only after others that must succeed.
+   */
+  private void beginFaults(int side, String... except) {
+    boolean one = random.nextBoolean();
+    int percent = one || random.nextInt(4) == 0 ? 50 : 5;
+    List<String> functions =
+        new ArrayList<>(one ? List.of(failed.oneThatHasSeldomFailed(random)) : failed.functions());
+    functions.removeAll(List.of(except));
+    String step =
+        "faults %d %d %s".formatted(random.nextLong(), percent, String.join(" ", functions));
+    programs.step(side, step).expectNothing();
+  }
+
+  private void endFaults(int side) {
     programs.step(side, "repair").expectNothing();
   }
 

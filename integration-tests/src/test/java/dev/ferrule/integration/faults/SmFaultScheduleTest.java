@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.faults;
 
+import dev.ferrule.posix.FailingCalls;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -13,8 +14,9 @@ class SmFaultScheduleTest {
 
   @Test
   void twoProcessesOverSmSeeWhatTheModelAllows() throws Exception {
+    FailedCalls failed = new FailedCalls(FailingCalls.functions());
     try (Environment environment = new SmEnvironment()) {
-      Schedule.forEachSeed("sm", seed -> new Schedule(environment, seed).run());
+      Schedule.forEachSeed("sm", failed, seed -> new Schedule(environment, failed, seed).run());
     }
   }
 }

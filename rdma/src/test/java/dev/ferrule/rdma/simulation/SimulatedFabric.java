@@ -147,6 +147,13 @@ public final class SimulatedFabric implements AutoCloseable {
     }
   }
 
+  /** Returns how many calls of each function have failed since the last call of this method. */
+  public Map<String, Integer> takeFailedCalls() {
+    synchronized (monitor) {
+      return faults.takeFailed();
+    }
+  }
+
   /** Delays steps of a kind with a probability, each by at most {@code most} other steps. */
   public void delay(StepKind kind, double probability, int most) {
     synchronized (monitor) {

@@ -20,6 +20,7 @@ import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -207,6 +208,16 @@ class SimulatedFabricTest {
           .isInstanceOfSatisfying(
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
       context.allocateProtectionDomain().close();
+      assertThat(fabric.takeFailedCalls()).isEqualTo(Map.of("allocPd", 1));
+    }
+  }
+
+  @Test
+  void aFailureOfACallThatDoesNotExistIsRejected() {
+    try (SimulatedFabric fabric = new SimulatedFabric(1)) {
+      assertThatThrownBy(() -> fabric.fail("allocPf", Errno.ENOMEM))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("allocPf");
     }
   }
 

@@ -149,8 +149,11 @@ final class EndpointLoop {
 
   /** Waits for events, and does what is due. */
   private void turn() {
-    int timeoutMs = timeoutMs(Math.min(links.keepalivesAt(), offersAt));
-    int events = poll.await(links.isPending() ? 0 : timeoutMs);
+    long due = Math.min(links.keepalivesAt(), offersAt);
+    if (links.isWritePending()) { // there may be no event: the poll could not wait for room
+      due = Math.min(due, System.nanoTime() + BACK_OFF_NANOS);
+    }
+    int events = poll.await(links.isPending() ? 0 : timeoutMs(due));
     for (int i = 0; i < events && !stopped; i++) {
       long key = poll.key(i);
       boolean broken = poll.isBroken(i);

@@ -93,6 +93,11 @@ final class Links {
     return fullCheckNeeded || !busy.isEmpty();
   }
 
+  /** Returns whether headers are still to be written although there was no event. */
+  boolean isWritePending() {
+    return headersPending;
+  }
+
   /** Returns when the next keepalives are due, by System.nanoTime. */
   long keepalivesAt() {
     return keepalives.next();
@@ -112,7 +117,7 @@ final class Links {
   void work() {
     if (headersPending) {
       headersPending = false;
-      all.forEach((id, state) -> guard.run(() -> state.writePending(poll, id)));
+      all.forEach((id, state) -> guard.run(() -> writePending(id, state)));
     }
     if (fullCheckNeeded) {
       fullCheckNeeded = false;
@@ -122,6 +127,19 @@ final class Links {
     long now = System.nanoTime();
     if (keepalives.begin(now)) {
       keepalives.end(tick(now));
+    }
+  }
+
+  /** Writes a peer's pending headers; marks them as due again if the poll cannot wait for room. */
+  private void writePending(int id, LinkState state) {
+    boolean done = false;
+    try {
+      state.writePending(poll, id);
+      done = true;
+    } finally {
+      if (!done) {
+        headersPending = true;
+      }
     }
   }
 

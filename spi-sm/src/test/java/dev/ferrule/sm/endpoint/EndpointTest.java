@@ -4,9 +4,16 @@ package dev.ferrule.sm.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.contract.LoggedRecords;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
+import dev.ferrule.posix.Fifo;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.spi.ConnectionSample;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -185,6 +192,62 @@ class EndpointTest {
       assertThat(logged.all())
           .singleElement()
           .satisfies(record -> assertThat(record.getThrown()).isInstanceOf(OutOfMemoryError.class));
+    }
+  }
+
+  /** A poll that cannot wait for room in a pipe at first. */
+  private static final class WithoutRoom extends EventPoll {
+    final CountDownLatch failures = new CountDownLatch(2);
+
+    @Override
+    public void setRoomWanted(int fd, long key, boolean room) {
+      if (failures.getCount() > 0) {
+        failures.countDown();
+        throw new PosixException("epoll_ctl", "thrown by the test", Errno.ENOMEM);
+      }
+      super.setRoomWanted(fd, key, room);
+    }
+  }
+
+  /** Otherwise the peer would sleep for ever. */
+  @Test
+  void shouldWriteAPendingHeaderAlthoughItCouldNotWaitForRoom() throws Exception {
+    endpoint.release();
+    WithoutRoom poll = new WithoutRoom();
+    endpoint =
+        Endpoint.open(
+            new SmAddress(directory, null), Access.USER, UnaryOperator.identity(), () -> poll);
+    Path path = directory.resolve("full");
+    MemorySegment filling = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
+    try (LoggedRecords logged = LoggedRecords.of(Endpoint.class);
+        Fifo.Reader reader = new Fifo.Reader(path)) {
+      Fifo.Writer writer =
+          new Fifo.Writer(Posix.open(path.toString(), Posix.O_WRONLY | Posix.O_NONBLOCK, 0));
+      try (Peer peer = new Peer(writer, OTHER, endpoint::onFullFifo)) {
+        add(OTHER, new Calm(), peer);
+        while (writer.write(filling) == Fifo.Writer.Result.WRITTEN) {
+          continue;
+        }
+        peer.wake();
+        await(poll.failures);
+        assertThat(awaitHeaderOtherThan(0, reader))
+            .isEqualTo(FifoHeader.of(FifoHeader.WAKEUP, OTHER));
+        endpoint.removeConnection(OTHER);
+      }
+      assertThat(logged.all()).hasSize(2);
+    }
+  }
+
+  private static int awaitHeaderOtherThan(int other, Fifo.Reader reader)
+      throws InterruptedException {
+    while (true) {
+      int count = reader.read();
+      for (int i = 0; i < count; i++) {
+        if (reader.header(i) != other) {
+          return reader.header(i);
+        }
+      }
+      Thread.sleep(1);
     }
   }
 

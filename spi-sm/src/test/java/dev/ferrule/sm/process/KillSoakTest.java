@@ -10,6 +10,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.posix.SealedFile;
 import java.net.URI;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -194,7 +195,7 @@ class KillSoakTest extends ProcessTest {
 
   /** Returns the resources of this process, without those that vary by themselves. */
   private List<String> held() {
-    List<String> held = new ArrayList<>(SystemResources.mappings(directory.toString()));
+    List<String> held = new ArrayList<>(SystemResources.mappings("/memfd:" + SealedFile.NAME));
     SystemResources.openDescriptors().stream()
         .filter(target -> target.startsWith(directory.toString()))
         .forEach(held::add);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.faults;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Counts the calls that faults have let fail in all schedules of a test. The calls of a process
+ * that is killed are not counted.
+ */
+final class FailedCalls {
+
+  private static final int CHOICE = 3;
+
+  private final Map<String, Integer> counts = new TreeMap<>();
+
+  /**
+   * Creates an instance.
+   *
+   * @param functions the functions whose calls may fail
+   */
+  FailedCalls(Set<String> functions) {
+    functions.forEach(function -> counts.put(function, 0));
+  }
+
+  /** Adds the answer to the step {@code failed}: words such as {@code mmap:17}. */
+  void add(Answer answer) {
+    for (String word : answer.words()) {
+      String[] parts = word.split(":");
+      counts.computeIfPresent(parts[0], (function, count) -> count + Integer.parseInt(parts[1]));
+    }
+  }
+
+  /** {@return the functions whose calls may fail} */
+  List<String> functions() {
+    return List.copyOf(counts.keySet());
+  }
+
+  /** Returns a function that has failed less than most others. */
+  String oneThatHasSeldomFailed(Random random) {
+    List<String> leastFirst = new ArrayList<>(counts.keySet());
+    leastFirst.sort(Comparator.comparing(counts::get));
+    return leastFirst.get(random.nextInt(Math.min(CHOICE, leastFirst.size())));
+  }
+
+  /** Checks that calls of each function have failed: otherwise their faults were not tested. */
+  void expectAll() {
+    if (counts.containsValue(0)) {
+      throw new AssertionError("calls of a function have never failed: " + counts);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return counts.toString();
+  }
+}
