@@ -18,11 +18,13 @@
  * additional ones.
  *
  * prove safety
+ * prove acknowledged
  * refute safety NO_FENCE_IN_IS_ACK_DUE=1: invalid end state
  * refute safety NO_FENCE_IN_PUBLISH_FREES=1: invalid end state
  * refute safety NO_RELIEF=1: invalid end state
  * refute safety NO_REPORT_AFTER_POLL=1: invalid end state
  * refute safety FREED_BYTES=1: assertion violated
+ * refute acknowledged NO_RELIEF=1: acceptance cycle
  */
 #ifndef WINDOW
 #define WINDOW 2
@@ -210,3 +212,5 @@ end_check:
 }
 
 init { atomic { run Polling(POLLER); run Receiving(RECEIVER) } }
+
+ltl acknowledged { [] (isMissing -> <> !isMissing) }

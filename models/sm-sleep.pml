@@ -15,7 +15,7 @@
  * Proved: each published message is received, whatever the sender in the other lane does (it may stop forever at any
  * step); an interrupt and a close end the wait; a sender makes at most one system call for each sleep; at rest, the flag
  * is set if and only if the receiver sleeps. The bounds are, with membarrier, 1 message of each of two senders, 3 of one,
- * and 2 of one with an interrupt and a close; with fences, 2 messages of one sender and 1 of the other. The number of
+ * and 2 of one with an interrupt or a close; with fences, 2 messages of one sender and 1 of the other. The number of
  * sleeps is not bounded.
  * Left out: the ring's contents (sm-ring): a message is only counted here; the timeout of receive, after which the
  * program calls it again; the wrap of the number after 2^30 sleeps; spinning and yields, which are earlier checks.
@@ -32,9 +32,11 @@
  * prove safety MESSAGES=1 OTHERS=1
  * prove safety FENCES=1
  * prove safety MESSAGES=3 OTHERS=0 OMITS=1
- * prove safety OTHERS=0 INTERRUPT=1 CLOSE=1
+ * prove safety OTHERS=0 INTERRUPT=1
+ * prove safety OTHERS=0 CLOSE=1
  * prove received OTHERS=0
- * prove ended MESSAGES=1 OTHERS=0 CLOSE=1 INTERRUPT=1
+ * prove ended MESSAGES=1 OTHERS=0 INTERRUPT=1
+ * prove ended MESSAGES=1 OTHERS=0 CLOSE=1
  * refute safety OMITS=1 SURE_EARLY=1 OTHERS=0: assertion violated
  * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
@@ -46,6 +48,7 @@
  * refute safety SAME_NUMBER=1 OTHERS=0: assertion violated
  * refute safety NO_CLEAR=1 OTHERS=0: assertion violated
  * refute safety WAKE_ONLY=1 OTHERS=0 INTERRUPT=1: assertion violated
+ * refute safety WAKE_ONLY=1 OTHERS=0 CLOSE=1: assertion violated
  * refute received NO_MEMBARRIER=1 OTHERS=0: acceptance cycle
  * refute ended WAKE_ONLY=1 MESSAGES=1 OTHERS=0 INTERRUPT=1: acceptance cycle
  */

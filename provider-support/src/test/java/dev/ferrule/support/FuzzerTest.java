@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -109,22 +110,22 @@ class FuzzerTest {
   void noFurtherInputIsReadAfterAFailure() throws Exception {
     AtomicLong count = new AtomicLong();
     CountDownLatch isLate = new CountDownLatch(1);
-    Thread[] thread = new Thread[1];
+    AtomicReference<Thread> thread = new AtomicReference<>();
     assertThatThrownBy(() ->
             new Fuzzer("a delay", 5)
-                .answersIn(Duration.ofMillis(500))
+                .answersIn(Duration.ofSeconds(2)) // longer than it takes to begin
                 .allocates(ENOUGH)
                 .bytes(
                     SAMPLES,
                     bytes -> {
                       count.incrementAndGet();
-                      thread[0] = Thread.currentThread();
+                      thread.set(Thread.currentThread());
                       isLate.await();
                       return true;
                     }))
         .isInstanceOf(AssertionError.class);
     isLate.countDown();
-    thread[0].join();
+    thread.get().join();
     assertThat(count).hasValue(1);
   }
 }

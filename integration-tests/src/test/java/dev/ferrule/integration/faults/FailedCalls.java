@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.faults;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Counts the calls that faults have let fail in all schedules of a test. The calls of a process
- * that is killed are not counted.
+ * Counts the calls that have failed by injected faults in all schedules of a test. The calls of a
+ * process that is killed are not counted.
  */
 final class FailedCalls {
-
-  private static final int CHOICE = 3;
 
   private final Map<String, Integer> counts = new TreeMap<>();
 
@@ -36,16 +31,9 @@ final class FailedCalls {
     }
   }
 
-  /** {@return the functions whose calls may fail} */
+  /** {@return the functions whose calls may fail, always in the same order} */
   List<String> functions() {
     return List.copyOf(counts.keySet());
-  }
-
-  /** Returns a function that has failed less than most others. */
-  String oneThatHasSeldomFailed(Random random) {
-    List<String> leastFirst = new ArrayList<>(counts.keySet());
-    leastFirst.sort(Comparator.comparing(counts::get));
-    return leastFirst.get(random.nextInt(Math.min(CHOICE, leastFirst.size())));
   }
 
   /** Checks that calls of each function have failed: otherwise their faults were not tested. */

@@ -15,6 +15,7 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.FailingCalls;
+import dev.ferrule.posix.SealedFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -221,7 +222,7 @@ public final class Program {
    * collector runs: where a fault prevents their replacement, they stay until they are unreachable.
    */
   private static List<String> mappings() {
-    List<String> mappings = new ArrayList<>(SystemResources.mappings("/memfd:"));
+    List<String> mappings = new ArrayList<>(SystemResources.mappings("/memfd:" + SealedFile.NAME));
     mappings.addAll(SystemResources.mappings("/dev/shm/"));
     if (!mappings.isEmpty()) {
       System.gc();

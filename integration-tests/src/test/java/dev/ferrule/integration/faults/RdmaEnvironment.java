@@ -66,6 +66,7 @@ final class RdmaEnvironment implements Environment {
 
               @Override
               public void beginFaults(long seed, int percent, Set<String> functions) {
+                fabric.repair();
                 functions.forEach(name -> fabric.failRandomly(name, Errno.ENOMEM, percent / 100.0));
               }
 

@@ -681,15 +681,17 @@ final class Schedule {
   }
 
   /**
-   * Makes calls of all functions fail, or those of one that has seldom failed: such a function is
-   * seldom called, or only after others that must succeed.
+   * Makes calls of all functions fail, or those of one: some functions are seldom called, or only
+   * after others that must succeed.
    */
   private void beginFaults(int side, String... except) {
     boolean one = random.nextBoolean();
     int percent = one || random.nextInt(4) == 0 ? 50 : 5;
-    List<String> functions =
-        new ArrayList<>(one ? List.of(failed.oneThatHasSeldomFailed(random)) : failed.functions());
+    List<String> functions = new ArrayList<>(failed.functions());
     functions.removeAll(List.of(except));
+    if (one) {
+      functions = List.of(functions.get(random.nextInt(functions.size())));
+    }
     String step =
         "faults %d %d %s".formatted(random.nextLong(), percent, String.join(" ", functions));
     programs.step(side, step).expectNothing();

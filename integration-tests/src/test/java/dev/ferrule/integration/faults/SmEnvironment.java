@@ -15,7 +15,10 @@ import java.util.stream.Stream;
 /** Two processes and shared memory. */
 final class SmEnvironment implements Environment {
 
-  /** Within the time for a step: a close that found the FIFO full is detected that way. */
+  /**
+   * Within the time for a step: a close that found the FIFO full is detected by a keepalive without
+   * an answer.
+   */
   private static final String PEER_TIMEOUT = "?peerTimeout=15s";
 
   private static final List<Variant> VARIANTS =
@@ -88,8 +91,8 @@ final class SmEnvironment implements Environment {
       expectNone("open files", () -> host.run("files"));
       expectNone("mappings", () -> host.run("mappings"));
     }
-    hosts[1].run("listen " + listenAddress());
-    hosts[1].run("unlisten");
+    Answer.of(hosts[1].run("listen " + listenAddress())).expectNothing();
+    Answer.of(hosts[1].run("unlisten")).expectNothing();
     expectNone("files", () -> "= " + String.join(",", files()));
   }
 

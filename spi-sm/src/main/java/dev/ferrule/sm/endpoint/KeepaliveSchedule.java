@@ -2,7 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 /**
- * When the endpoint's thread sends keepalives next. Each time it scans all connections for that, so
+ * The time of the next keepalives. Each time the endpoint's thread scans all connections for it, so
  * one scan serves several new connections.
  *
  * <p><b>Threads:</b> any thread may call {@link #add}; the other methods are confined to the

@@ -93,7 +93,7 @@ final class Links {
     return fullCheckNeeded || !busy.isEmpty();
   }
 
-  /** Returns whether headers are still to be written although there was no event. */
+  /** Returns whether headers are pending for which the poll may not report room. */
   boolean isWritePending() {
     return headersPending;
   }

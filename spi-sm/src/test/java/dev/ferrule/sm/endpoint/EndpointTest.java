@@ -209,7 +209,7 @@ class EndpointTest {
     }
   }
 
-  /** Otherwise the peer would sleep for ever. */
+  /** Otherwise the peer would sleep forever. */
   @Test
   void shouldWriteAPendingHeaderAlthoughItCouldNotWaitForRoom() throws Exception {
     endpoint.release();
