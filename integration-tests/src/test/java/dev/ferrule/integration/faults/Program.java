@@ -15,6 +15,7 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.FailingCalls;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.SealedFile;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -35,6 +36,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +119,7 @@ public final class Program {
    * @throws IOException if the input cannot be read
    */
   public static void main(String[] arguments) throws IOException {
+    hideFailedCalls();
     Program program =
         new Program(
             new ProviderAccess() {
@@ -199,6 +203,13 @@ public final class Program {
       case "files" -> report(openFiles());
       case "mappings" -> report(String.join(",", mappings()));
       default -> perform(words, requireNonNull(ends.get(name), name));
+    }
+  }
+
+  /** Keeps the log free of the calls that fail by injected faults. */
+  private static void hideFailedCalls() {
+    for (Handler handler : Logger.getLogger("").getHandlers()) {
+      handler.setFilter(logged -> !(logged.getThrown() instanceof PosixException));
     }
   }
 
