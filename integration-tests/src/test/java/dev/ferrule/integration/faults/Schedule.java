@@ -69,7 +69,7 @@ final class Schedule {
   /**
    * Runs an action for each seed; the message of a failure names its seed. If the number of seeds
    * is set, a failed action is not repeated. If there are as many seeds as by default, calls of
-   * each function must have failed.
+   * each function must have failed; up to as many further seeds are run for that.
    *
    * @param name the name of the schedules, different for each test
    * @param failed the calls that have failed in the schedules
@@ -81,6 +81,9 @@ final class Schedule {
     }
     forEachSeedUntilOneFails(name, action);
     if (SEEDS >= DEFAULT_SEEDS) {
+      for (long more = 0; more < SEEDS && !failed.isComplete(); more++) {
+        run(name, FIRST + SEEDS + more, action);
+      }
       failed.expectAll();
     }
   }
@@ -96,14 +99,18 @@ final class Schedule {
           "not repeated, since a seed has failed: " + earlier.getMessage(), earlier);
     }
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      try {
-        action.accept(seed);
-      } catch (AssertionError | RuntimeException e) {
-        AssertionError failure =
-            new AssertionError("-Dferrule.soak.seed=" + seed + ": " + e.getMessage(), e);
-        FAILURES.put(name, failure);
-        throw failure;
-      }
+      run(name, seed, action);
+    }
+  }
+
+  private static void run(String name, long seed, LongConsumer action) {
+    try {
+      action.accept(seed);
+    } catch (AssertionError | RuntimeException e) {
+      AssertionError failure =
+          new AssertionError("-Dferrule.soak.seed=" + seed + ": " + e.getMessage(), e);
+      FAILURES.put(name, failure);
+      throw failure;
     }
   }
 
