@@ -83,8 +83,8 @@ public class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Removes a descriptor. Must be called before it is closed. Errors are ignored: the close of
-   * its last duplicate removes it, too.
+   * Removes a descriptor. Must be called before it is closed. Errors are ignored: the close of its
+   * last duplicate removes it, too.
    *
    * @param fd the descriptor
    */
