@@ -8,7 +8,8 @@
  *
  * Proved: no due acknowledgment is missed, even without the tick of the event loop. When every thread waits, or the
  * program holds a message that has arrived since it last looked for one, everything freed is acknowledged if the receiver
- * knows that the sender lacks room for the longest message. The numbers in an acknowledgment are consistent.
+ * knows that the sender lacks room for the longest message. Each due acknowledgment is sent at some time. The
+ * numbers in an acknowledgment are consistent.
  *
  * Bounds: window 2; numbers modulo 3. WANTS=1 adds WANTs; it is not among the checks, as it has 6.7 million states.
  * Merged: the load or store of one word, with accesses to what only that thread uses. The store of acknowledgedMessages

@@ -22,6 +22,7 @@
  * prove safety ROOM=1
  * prove safety MESSAGES=1 OTHERS=2 CLOSE=1
  * prove ended MESSAGES=1 CLOSE=1
+ * prove ended MESSAGES=1 INTERRUPT=1
  * refute safety NO_RETRY=1 ROOM=1: assertion violated
  * refute safety PENDING_LATE=1 ROOM=1: assertion violated
  * refute safety NO_WOKEN=1: assertion violated
@@ -30,6 +31,7 @@
  * refute safety CLOSE=1 ROOM=1 MESSAGES=1: assertion violated
  * refute safety NO_FULL_CHECK=1 CLOSE=1 MESSAGES=1: assertion violated
  * refute ended NO_FULL_CHECK=1 CLOSE=1 MESSAGES=1: acceptance cycle
+ * refute ended NO_OVER=1 INTERRUPT=1 MESSAGES=1: acceptance cycle
  */
 
 #ifndef MESSAGES
@@ -211,7 +213,9 @@ active proctype Receiver() {
     :: ready == THROWS -> break
     :: ready == READY -> atomic { taken++; ready = NOTHING }
     :: ready == NOTHING ->
+#ifndef NO_OVER
       if :: interrupted -> break :: else fi; /* Waiter.isOver */
+#endif
 #ifndef SLEEPER_LATE
       sleeper = true; /* Waiter.sleep */
       woken = false;

@@ -19,7 +19,7 @@
  * set if and only if the sender sleeps. The bounds are 3 messages, 4 with a reliable membarrier, and 2 with an interrupt
  * or a close. The number of sleeps is not bounded.
  * Left out: how room is computed (sm-ring); a full FIFO, and headers of other connections (sm-fifo); a receiver that
- * sleeps (sm-sleep), or stops forever; the timeout of a send.
+ * sleeps (sm-sleep), or stops forever while it gives room back; the timeout of a send.
  *
  * The sender stores the same number for each sleep, as the receiver clears the flag before it writes the WAKEUP. In the
  * other order (WAKE_FIRST), it may clear the flag of the next sleep. Before the thread parks for long, Waiter.sleep looks
@@ -38,6 +38,8 @@
  * prove sent
  * prove ended MESSAGES=2 INTERRUPT=1 STOPS=1
  * prove ended MESSAGES=2 CLOSE=1 STOPS=1
+ * prove ended FENCES=1 MESSAGES=2 INTERRUPT=1 STOPS=1
+ * prove ended FENCES=1 MESSAGES=2 CLOSE=1 STOPS=1
  * refute safety OMITS=1 NO_SECOND_CHECK=1: assertion violated
  * refute safety NO_MEMBARRIER=1: assertion violated
  * refute safety FENCES=1 NO_RECEIVER_FENCE=1: assertion violated

@@ -34,9 +34,15 @@
  * prove safety MESSAGES=3 OTHERS=0 OMITS=1
  * prove safety OTHERS=0 INTERRUPT=1
  * prove safety OTHERS=0 CLOSE=1
+ * prove safety MESSAGES=1 OTHERS=0 OMITS=1 INTERRUPT=1
+ * prove safety MESSAGES=1 OTHERS=0 OMITS=1 CLOSE=1
+ * prove safety FENCES=1 OTHERS=0 INTERRUPT=1
+ * prove safety FENCES=1 OTHERS=0 CLOSE=1
  * prove received OTHERS=0
  * prove ended MESSAGES=1 OTHERS=0 INTERRUPT=1
  * prove ended MESSAGES=1 OTHERS=0 CLOSE=1
+ * prove ended FENCES=1 MESSAGES=1 OTHERS=0 INTERRUPT=1
+ * prove ended FENCES=1 MESSAGES=1 OTHERS=0 CLOSE=1
  * refute safety OMITS=1 SURE_EARLY=1 OTHERS=0: assertion violated
  * refute safety NO_MEMBARRIER=1 OTHERS=0: assertion violated
  * refute safety NO_SENDER_FENCE=1 OTHERS=0: assertion violated
@@ -51,6 +57,7 @@
  * refute safety WAKE_ONLY=1 OTHERS=0 CLOSE=1: assertion violated
  * refute received NO_MEMBARRIER=1 OTHERS=0: acceptance cycle
  * refute ended WAKE_ONLY=1 MESSAGES=1 OTHERS=0 INTERRUPT=1: acceptance cycle
+ * refute ended WAKE_ONLY=1 MESSAGES=1 OTHERS=0 CLOSE=1: acceptance cycle
  */
 
 #ifndef MESSAGES

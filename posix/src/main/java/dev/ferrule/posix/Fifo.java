@@ -118,7 +118,7 @@ public final class Fifo {
      * @return the result
      */
     public Result write(MemorySegment header) {
-      int fault = NativeFunction.fault("write"); // not in WriteDescriptor: eventfd(2) has none
+      int fault = NativeFunction.fault("write"); // not in WriteDescriptor: writes to an eventfd do not fail
       long result = fault == 0 ? pipe.write(header) : -fault;
       if (result == Integer.BYTES) {
         return Result.WRITTEN;

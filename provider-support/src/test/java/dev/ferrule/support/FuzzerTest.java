@@ -113,7 +113,7 @@ class FuzzerTest {
     AtomicReference<Thread> thread = new AtomicReference<>();
     assertThatThrownBy(() ->
             new Fuzzer("a delay", 5)
-                .answersIn(Duration.ofSeconds(2)) // longer than it takes to begin
+                .answersIn(Duration.ofSeconds(5)) // longer than it takes to begin
                 .allocates(ENOUGH)
                 .bytes(
                     SAMPLES,

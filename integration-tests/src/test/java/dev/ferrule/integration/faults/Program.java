@@ -206,7 +206,7 @@ public final class Program {
     }
   }
 
-  /** Keeps the log free of the calls that fail by injected faults. */
+  /** Keeps the log free of failed system calls: most fail by injected faults. */
   private static void hideFailedCalls() {
     for (Handler handler : Logger.getLogger("").getHandlers()) {
       handler.setFilter(logged -> !(logged.getThrown() instanceof PosixException));

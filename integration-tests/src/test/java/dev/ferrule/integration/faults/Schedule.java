@@ -68,8 +68,8 @@ final class Schedule {
 
   /**
    * Runs an action for each seed; the message of a failure names its seed. If the number of seeds
-   * is set, a failed action is not repeated. If there are as many seeds as by default, calls of
-   * each function must have failed; up to as many further seeds are run for that.
+   * is set, a failed action is not repeated. If there are at least as many seeds as by default,
+   * calls of each function must have failed.
    *
    * @param name the name of the schedules, different for each test
    * @param failed the calls that have failed in the schedules
@@ -81,10 +81,21 @@ final class Schedule {
     }
     forEachSeedUntilOneFails(name, action);
     if (SEEDS >= DEFAULT_SEEDS) {
-      for (long more = 0; more < SEEDS && !failed.isComplete(); more++) {
-        run(name, FIRST + SEEDS + more, action);
-      }
+      runUntilEachFunctionHasFailed(name, failed, action);
+    }
+  }
+
+  /** Runs further seeds, at most as many as before, until calls of each function have failed. */
+  static void runUntilEachFunctionHasFailed(
+      String name, FailedCalls failed, LongConsumer action) {
+    for (long more = 0; more < SEEDS && !failed.isComplete(); more++) {
+      run(name, FIRST + SEEDS + more, action);
+    }
+    try {
       failed.expectAll();
+    } catch (AssertionError e) {
+      FAILURES.put(name, e);
+      throw e;
     }
   }
 

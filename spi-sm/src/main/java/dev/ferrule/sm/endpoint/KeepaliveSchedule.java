@@ -2,7 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 /**
- * The time of the next keepalives. Each time the endpoint's thread scans all connections for it, so
+ * The time of the next keepalives. The endpoint's thread determines it by a scan of all connections;
  * one scan serves several new connections.
  *
  * <p><b>Threads:</b> any thread may call {@link #add}; the other methods are confined to the
