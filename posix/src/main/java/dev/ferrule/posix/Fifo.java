@@ -118,7 +118,8 @@ public final class Fifo {
      * @return the result
      */
     public Result write(MemorySegment header) {
-      int fault = NativeFunction.fault("write"); // not in WriteDescriptor: writes to an eventfd do not fail
+      int fault =
+          NativeFunction.fault("write"); // not in WriteDescriptor: writes to an eventfd do not fail
       long result = fault == 0 ? pipe.write(header) : -fault;
       if (result == Integer.BYTES) {
         return Result.WRITTEN;

@@ -86,8 +86,7 @@ final class Schedule {
   }
 
   /** Runs further seeds, at most as many as before, until calls of each function have failed. */
-  static void runUntilEachFunctionHasFailed(
-      String name, FailedCalls failed, LongConsumer action) {
+  static void runUntilEachFunctionHasFailed(String name, FailedCalls failed, LongConsumer action) {
     for (long more = 0; more < SEEDS && !failed.isComplete(); more++) {
       run(name, FIRST + SEEDS + more, action);
     }

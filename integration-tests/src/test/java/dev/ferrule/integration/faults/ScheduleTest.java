@@ -76,8 +76,7 @@ class ScheduleTest {
   void aFunctionOfWhichNoCallHasFailedIsAFailure() {
     FailedCalls failed = new FailedCalls(Set.of("mmap"));
 
-    assertThatThrownBy(() ->
-            Schedule.runUntilEachFunctionHasFailed("never", failed, seed -> {}))
+    assertThatThrownBy(() -> Schedule.runUntilEachFunctionHasFailed("never", failed, seed -> {}))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("mmap=0");
   }

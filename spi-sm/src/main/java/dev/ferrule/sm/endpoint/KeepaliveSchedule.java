@@ -2,8 +2,8 @@
 package dev.ferrule.sm.endpoint;
 
 /**
- * The time of the next keepalives. The endpoint's thread determines it by a scan of all connections;
- * one scan serves several new connections.
+ * The time of the next keepalives. The endpoint's thread determines it by a scan of all
+ * connections; one scan serves several new connections.
  *
  * <p><b>Threads:</b> any thread may call {@link #add}; the other methods are confined to the
  * endpoint's thread.
